@@ -1,0 +1,1 @@
+"""Samples become findings, findings become incidents."""

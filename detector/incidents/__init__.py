@@ -1,0 +1,1 @@
+"""Findings become incidents: join, store, life cycle."""

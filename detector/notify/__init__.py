@@ -1,0 +1,1 @@
+"""Incidents are told: outbox, formats, delivery."""

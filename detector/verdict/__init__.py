@@ -1,0 +1,1 @@
+"""From surprise to a finding: persistence, floors, hysteresis."""

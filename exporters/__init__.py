@@ -1,0 +1,1 @@
+"""A sensor becomes a sample: collectors, and the agent that runs them."""

@@ -1,0 +1,1 @@
+"""The roof: the only place that imports every house, each verb inside its function."""

@@ -1,0 +1,125 @@
+"""What is where: the view that detect and decide keep of all inventory items they have seen."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from forewarn import entity as entities
+from forewarn.records import InventoryItem, Placement
+
+# Keys of `attributes` that name a parent outside the entity's own path, and that parent's kind.
+PARENT_KEYS = {"rack": "rack", "switch": "switch", "loop": "cdu", "feed": "pdu"}
+
+
+class Inventory:
+    """The latest item of every entity, with the relations read from it.
+
+    Not thread safe; one owner applies items in the order of the topic. An item older than the one
+    held is ignored, so that a replay of the compacted topic gives the same view.
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[str, InventoryItem] = {}
+        self._ranks: dict[str, dict[str, Placement]] = defaultdict(dict)
+        self._jobs_of: dict[str, dict[str, Placement]] = defaultdict(dict)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[InventoryItem]:
+        return iter(self._items.values())
+
+    def get(self, entity: str) -> InventoryItem | None:
+        """Return the latest item of `entity`."""
+        return self._items.get(entity)
+
+    def apply(self, item: InventoryItem) -> bool:
+        """Take an item; return whether it changed the view."""
+        held = self._items.get(item.entity)
+        if held is not None and held.time_unix_nano > item.time_unix_nano:
+            return False
+        self._unplace(held)
+        if item.removed:
+            return self._items.pop(item.entity, None) is not None
+        self._items[item.entity] = item
+        self._place(item)
+        return held is None or _content(held) != _content(item)
+
+    def _place(self, item: InventoryItem) -> None:
+        if item.placement is None:
+            return
+        self._ranks[item.placement.job][item.entity] = item.placement
+        for place in _places(item.placement):
+            self._jobs_of[place][item.entity] = item.placement
+
+    def _unplace(self, item: InventoryItem | None) -> None:
+        if item is None or item.placement is None:
+            return
+        self._ranks[item.placement.job].pop(item.entity, None)
+        for place in _places(item.placement):
+            self._jobs_of[place].pop(item.entity, None)
+
+    def attribute(self, entity: str, key: str) -> str | None:
+        """Return an attribute of `entity`, else of the nearest entity above it by name."""
+        for own in (entity, *entities.ancestors(entity)):
+            item = self._items.get(own)
+            if item is not None and key in item.attributes:
+                return item.attributes[key]
+        return None
+
+    def parents(self, entity: str) -> tuple[str, ...]:
+        """Return all that `entity` hangs on: above it by name, then rack, switch, loop, feed."""
+        by_key = (
+            entities.path(kind, value)
+            for key, kind in PARENT_KEYS.items()
+            if (value := self.attribute(entity, key))
+        )
+        return (*entities.ancestors(entity), *by_key)
+
+    def collects(self, entity: str, signal: str) -> bool:
+        """Say whether some source reads `signal` for `entity` (and the device can give it)."""
+        item = self._items.get(entity)
+        if item is None or signal in item.unsupported:
+            return False
+        return any(signal in names for names in item.collects.values())
+
+    def collectors(self, signal: str, within: str) -> list[str]:
+        """Return the entities at or below `within` (by name) for which `signal` is read."""
+        return [
+            entity
+            for entity in self._items
+            if entities.inside(entity, within) and self.collects(entity, signal)
+        ]
+
+    def ranks(self, job: str) -> dict[str, Placement]:
+        """Return the ranks of a job (its name, not the entity): rank entity -> placement."""
+        return dict(self._ranks.get(job, {}))
+
+    def jobs_on(self, entity: str) -> set[str]:
+        """Return names of jobs that run on `entity`, a device or node (or a part of a device)."""
+        found = {p.job for p in self._jobs_of.get(entity, {}).values()}
+        for above in entities.ancestors(entity):
+            if entities.kind(above) != "node":
+                found |= {p.job for p in self._jobs_of.get(above, {}).values()}
+        return found
+
+    def job_of(self, entity: str) -> str:
+        """Return the one job that `entity` belongs to: by name, by device, else by its node.
+
+        A part of a node that no rank names as its device (a NIC port, a disk) serves the jobs of
+        the node. Empty where there is none or more than one.
+        """
+        if entity.startswith("job/"):
+            return entities.plain(entity.split("/")[1])
+        jobs = self.jobs_on(entity)
+        if not jobs and entities.kind(entity) != "gpu" and entity.startswith("node/"):
+            jobs = self.jobs_on(entities.root(entity))
+        return next(iter(jobs)) if len(jobs) == 1 else ""
+
+
+def _places(placement: Placement) -> tuple[str, ...]:
+    node = placement.node
+    return (node if node.startswith("node/") else entities.path("node", node), *placement.devices)
+
+
+def _content(item: InventoryItem) -> tuple[object, ...]:
+    return (item.attributes, item.collects, item.unsupported, item.placement)

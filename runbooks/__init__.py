@@ -1,0 +1,1 @@
+"""The root-cause runbook table: pure functions over entries that stand in `entries/*.yaml`."""

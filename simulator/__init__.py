@@ -1,0 +1,1 @@
+"""A physical cluster that never was: seeded, with its ground truth beside."""
