@@ -25,7 +25,7 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """A table of the file: an unknown key in it is an error."""
 
 
-class Secret(_Section, frozen=True):
+class Secret(_Section, frozen=True, kw_only=True):
     """Where a secret is read from: one of `file` or `env`."""
 
     file: str = ""
@@ -45,7 +45,7 @@ class Secret(_Section, frozen=True):
         return None
 
 
-class Kafka(_Section, frozen=True):
+class Kafka(_Section, frozen=True, kw_only=True):
     """How to reach Kafka; names as Kafka's own settings spell them."""
 
     bootstrap_servers: tuple[str, ...] = ("127.0.0.1:9092",)
@@ -63,21 +63,21 @@ class Kafka(_Section, frozen=True):
     nodes: Annotated[int, msgspec.Meta(ge=1)] = 1000
 
 
-class BusSettings(_Section, frozen=True):
+class BusSettings(_Section, frozen=True, kw_only=True):
     """Which bus joins the stages: `embedded` inside one process, or Kafka."""
 
     kind: Literal["embedded", "kafka"] = "embedded"
     kafka: Kafka = Kafka()
 
 
-class KernelLog(_Section, frozen=True):
+class KernelLog(_Section, frozen=True, kw_only=True):
     """The kernel log. Lines of a user (facility not kern) are refused unless told otherwise."""
 
     path: str = "/dev/kmsg"
     accept_user_lines: bool = False
 
 
-class Agent(_Section, frozen=True):
+class Agent(_Section, frozen=True, kw_only=True):
     """The agent of one node. `node` is the host's name unless set; `disable` names collectors.
 
     `attributes` are facts of the node for the inventory: rack, switch, feed, loop, model.
@@ -99,7 +99,7 @@ class Agent(_Section, frozen=True):
         return self.node or socket.gethostname()
 
 
-class Detect(_Section, frozen=True):
+class Detect(_Section, frozen=True, kw_only=True):
     """The detect stage. `budget` is B: expected false incidents a day on healthy history."""
 
     listen: Port = f"127.0.0.1:{DETECT_PORT}"
@@ -108,7 +108,7 @@ class Detect(_Section, frozen=True):
     group: str = "forewarn-detect"
 
 
-class Decide(_Section, frozen=True):
+class Decide(_Section, frozen=True, kw_only=True):
     """The decide stage, sole writer of `database`."""
 
     listen: Port = f"127.0.0.1:{DECIDE_PORT}"
@@ -116,7 +116,7 @@ class Decide(_Section, frozen=True):
     runbook_directories: tuple[str, ...] = ()
 
 
-class Webhook(_Section, frozen=True):
+class Webhook(_Section, frozen=True, kw_only=True):
     """One place that is told of incidents. The URL is the operator's own; see docs/webhooks.md."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
@@ -128,7 +128,7 @@ class Webhook(_Section, frozen=True):
     timeout_seconds: Positive = 10.0
 
 
-class Settings(_Section, frozen=True):
+class Settings(_Section, frozen=True, kw_only=True):
     """The whole file."""
 
     cluster: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")] = "default"

@@ -30,7 +30,7 @@ class _Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """A mapping of the file: an unknown key in it is an error."""
 
 
-class Predicate(_Model, frozen=True):
+class Predicate(_Model, frozen=True, kw_only=True):
     """One thing that can be seen: a signal in a movement, or any one of `any`.
 
     `codes` limit an event (`nvidia.xid:79`; empty is any code of the signal); `value` is the limit
@@ -46,7 +46,7 @@ class Predicate(_Model, frozen=True):
     window_seconds: float = 900.0
 
 
-class Edge(_Model, frozen=True):
+class Edge(_Model, frozen=True, kw_only=True):
     """This entry causes `to`, between `lag_seconds` later."""
 
     to: str
@@ -54,7 +54,7 @@ class Edge(_Model, frozen=True):
     relation: Literal["same", "parent", "child", "peer", "job", "path"] = "same"
 
 
-class Prior(_Model, frozen=True):
+class Prior(_Model, frozen=True, kw_only=True):
     """How often it was the cause: `count` in `exposure` incidents of `hardware`, by `source`."""
 
     count: float
@@ -63,7 +63,7 @@ class Prior(_Model, frozen=True):
     source: str
 
 
-class Move(_Model, frozen=True):
+class Move(_Model, frozen=True, kw_only=True):
     """One result of a check and the entries that it speaks for and against."""
 
     result: Text
@@ -71,7 +71,7 @@ class Move(_Model, frozen=True):
     refutes: tuple[str, ...] = ()
 
 
-class Check(_Model, frozen=True):
+class Check(_Model, frozen=True, kw_only=True):
     """Something to look at before acting; `run` is a command or query to copy."""
 
     id: str
@@ -83,8 +83,8 @@ class Check(_Model, frozen=True):
     moves: tuple[Move, ...] = ()
 
 
-class Action(_Model, frozen=True):
-    """Something to do. A disruptive one (risk medium or high) has approval, precondition, verify."""
+class Action(_Model, frozen=True, kw_only=True):
+    """Something to do. A disruptive one has approval, precondition and verify."""
 
     id: str
     when: Literal["immediate", "long_term"]
@@ -99,7 +99,7 @@ class Action(_Model, frozen=True):
     supersedes: tuple[str, ...] = ()
 
 
-class Escalation(_Model, frozen=True):
+class Escalation(_Model, frozen=True, kw_only=True):
     """`count` times within `window_seconds` calls for `action`."""
 
     count: Annotated[int, msgspec.Meta(ge=1)]
@@ -107,14 +107,14 @@ class Escalation(_Model, frozen=True):
     action: Text
 
 
-class Conflict(_Model, frozen=True):
+class Conflict(_Model, frozen=True, kw_only=True):
     """What one source says where sources disagree."""
 
     source: str
     says: Text
 
 
-class Source(_Model, frozen=True):
+class Source(_Model, frozen=True, kw_only=True):
     """Where a fact is from."""
 
     ref: str
@@ -123,7 +123,7 @@ class Source(_Model, frozen=True):
     licence: str = ""
 
 
-class CaseFinding(_Model, frozen=True):
+class CaseFinding(_Model, frozen=True, kw_only=True):
     """A finding of a case: what a family would have said."""
 
     signal: str
@@ -134,14 +134,14 @@ class CaseFinding(_Model, frozen=True):
     seconds: float = 0.0  # after the first
 
 
-class Expect(_Model, frozen=True):
+class Expect(_Model, frozen=True, kw_only=True):
     """What must come out: `rank` at most this, or `match` false."""
 
     rank: int | None = None
     match: bool = True
 
 
-class Case(_Model, frozen=True):
+class Case(_Model, frozen=True, kw_only=True):
     """Named evidence and what this entry must make of it; every entry carries both kinds.
 
     `collected` are further signals read at an entity that showed nothing (evidence against);
@@ -154,7 +154,7 @@ class Case(_Model, frozen=True):
     expect: Expect
 
 
-class Entry(_Model, frozen=True):
+class Entry(_Model, frozen=True, kw_only=True):
     """One row of the runbook table; `id` is never used again, `rev` rises with every change.
 
     Derived numbers (matched, confirmed, refuted …) are stored apart and never edited by hand.
