@@ -1,0 +1,80 @@
+"""`forewarn demo`: a simulated cluster with injected faults, and this machine's real sensors."""
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forewarn.cli.console import json_option
+from forewarn.cli.demo_show import JsonShow, Show, TerminalShow
+from forewarn.cli.here import Here
+from forewarn.cli.line import Line
+from forewarn.cli.main import Invocation
+from forewarn.cli.score import Score, score
+from forewarn.config import Settings
+
+if TYPE_CHECKING:
+    from simulator import Scenario
+
+RANDOM_SEEDS = 1_000_000
+
+
+class _Seed(click.ParamType):
+    name = "integer|random"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        if value == "random":
+            return secrets.randbelow(RANDOM_SEEDS)
+        if not str(value).isdigit():
+            self.fail(f"{value!r} is neither a whole number nor the word random", param, ctx)
+        return int(str(value))
+
+
+@click.command()
+@click.option("--seed", type=_Seed(), default=1, show_default=True, help="Draws faults and noise.")
+@click.option(
+    "--scenario", type=click.Path(path_type=Path), help="A scenario file instead of a draw."
+)
+@click.option("--real/--no-real", default=True, show_default=True, help="Read this machine, too.")
+@json_option
+@click.pass_obj
+def demo(
+    invocation: Invocation, seed: int, scenario: Path | None, real: bool, as_json: bool
+) -> None:
+    """Run 64 simulated GPUs, inject three faults, and show what Forewarn makes of them.
+
+    Ends with a table of injected, found, delay and cause. Exit code 0 only if each fault was found
+    with its cause first and nothing else was raised on the simulated cluster.
+    """
+    import simulator
+
+    own = simulator.load(scenario) if scenario else simulator.draw(seed)
+    show: Show = JsonShow() if as_json else TerminalShow(invocation.language)
+    here = Here() if real else None
+    with tempfile.TemporaryDirectory(prefix="forewarn-demo-") as directory:
+        result = _run(own, seed, Path(directory), show)
+    if here is not None:
+        show.here(here.finish())
+    show.score(result)
+    raise SystemExit(0 if result.perfect else 1)
+
+
+def _run(scenario: "Scenario", seed: int, directory: Path, show: Show) -> Score:
+    import runbooks
+    import simulator
+
+    simulation = simulator.simulate(scenario, seed)
+    line = Line(Settings(cluster=scenario.cluster), directory, runbooks.load())
+    show.begin(scenario, seed)
+    for instant in simulation:
+        line.publish(instant.frames, instant.job_frames, instant.events, instant.inventory)
+        show.step(line.step(instant.time_unix_nano), instant.time_unix_nano)
+    show.step(line.finish(), line.now)
+    show.end(line)
+    result = score(simulation.truth, line.incidents())
+    line.close()
+    return result

@@ -1,0 +1,166 @@
+"""The checks of `forewarn doctor`, each a generator of results."""
+
+import importlib.util
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+import forewarn
+from forewarn import config
+from forewarn.config import Settings
+
+HOUSES = ("exporters", "simulator", "detector", "runbooks", "dashboards")
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a check found, and what to do about it."""
+
+    level: Literal["ok", "warn", "fail"]
+    text: str
+    fix: str = ""
+
+
+def python(settings: Settings) -> Iterator[Result]:
+    """Python is new enough."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    yield Result("ok" if good else "fail", f"Python {version}", "" if good else "use 3.11 or newer")
+
+
+def packages(settings: Settings) -> Iterator[Result]:
+    """The root packages are ours: another distribution can ship the same top-level names."""
+    home = Path(forewarn.__file__).resolve().parent.parent
+    shadowed = False
+    for house in HOUSES:
+        spec = importlib.util.find_spec(house)
+        place = Path(spec.origin).resolve().parent.parent if spec and spec.origin else None
+        if place != home:
+            shadowed = True
+            where = place or "nowhere"
+            fix = "uninstall the other distribution, or use a venv of its own for Forewarn"
+            yield Result("fail", f"package {house} comes from {where}, not from {home}", fix)
+    if not shadowed:
+        yield Result("ok", f"all packages are in {home}")
+
+
+def catalogue(settings: Settings) -> Iterator[Result]:
+    """The catalogue loads."""
+    from forewarn.catalogue import CATALOGUE
+
+    yield Result("ok", f"{len(CATALOGUE)} signals")
+
+
+def runbooks(settings: Settings) -> Iterator[Result]:
+    """The runbook table loads, with the operator's own entries."""
+    import runbooks as table_of
+
+    table = table_of.load([Path(own) for own in settings.decide.runbook_directories])
+    active = sum(entry.status == "active" for entry in table.entries.values())
+    yield Result("ok", f"{len(table.entries)} entries, {active} active")
+    for problem in table.problems:
+        yield Result("fail", str(problem), "mend the file; `forewarn runbook lint` checks it")
+
+
+def state(settings: Settings) -> Iterator[Result]:
+    """The state directory can be written."""
+    own = Path(settings.agent.state_directory or config.state_directory())
+    try:
+        own.mkdir(parents=True, exist_ok=True)
+        writable = os.access(own, os.W_OK)
+    except OSError:
+        writable = False
+    fix = "" if writable else "set FOREWARN_STATE or agent.state_directory to a writable folder"
+    yield Result("ok" if writable else "fail", f"{own}", fix)
+
+
+def sensors(settings: Settings) -> Iterator[Result]:
+    """The collectors of this machine give readings."""
+    from exporters.agent import Agent
+
+    from forewarn.cli.agent import once
+
+    samples = once(settings, Agent)
+    good = {sample.signal for sample in samples if sample.outcome == "ok"}
+    failed = sorted({sample.signal for sample in samples if sample.outcome == "failed"})
+    yield Result("ok" if good else "fail", f"{len(good)} signals read")
+    if failed:
+        yield Result("warn", f"failed: {', '.join(failed)}", "see `forewarn agent --once`")
+
+
+def kernel_log(settings: Settings) -> Iterator[Result]:
+    """The kernel log can be read: without it there are no Xid, AER or OOM events."""
+    path = settings.agent.kernel_log.path
+    readable = os.access(path, os.R_OK)
+    fix = "" if readable else "run the agent as root or give it CAP_SYSLOG"
+    yield Result(
+        "ok" if readable else "warn", f"{path} {'readable' if readable else 'not readable'}", fix
+    )
+    if settings.agent.kernel_log.accept_user_lines:
+        text = "lines written by users are taken for the kernel's (accept_user_lines)"
+        yield Result("warn", text, "set agent.kernel_log.accept_user_lines = false outside tests")
+
+
+def clock(settings: Settings) -> Iterator[Result]:
+    """The clock is synchronised: causes are ordered in time."""
+    from exporters.agent import Agent
+
+    from forewarn.cli.agent import once
+
+    own = {s.signal: s for s in once(settings, Agent) if s.signal.startswith("node_clock_")}
+    synced = own.get("node_clock_synchronized")
+    offset = own.get("node_clock_offset_seconds")
+    if synced is None or synced.outcome != "ok":
+        yield Result("warn", "cannot tell whether the clock is synchronised")
+    elif not synced.value:
+        yield Result("warn", "the clock is not synchronised", "run chrony or another NTP client")
+    elif offset is not None and offset.value is not None:
+        yield Result("ok", f"synchronised, offset {offset.value * 1000:.2f} ms")
+
+
+def ports(settings: Settings) -> Iterator[Result]:
+    """The addresses to listen on are free, or held by us already."""
+    stages = {"agent": settings.agent, "detect": settings.detect, "decide": settings.decide}
+    for stage, own in stages.items():
+        host, port = config.address(own.listen)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+                yield Result("ok", f"{stage}: {own.listen} is free")
+            except OSError as error:
+                text = f"{stage}: {own.listen}: {error.strerror}"
+                yield Result("warn", text, f"{stage} runs already, or set {stage}.listen")
+
+
+def webhooks(settings: Settings) -> Iterator[Result]:
+    """Each webhook has a secret that can be read."""
+    if not settings.webhook:
+        yield Result("warn", "no webhook is configured", "add [[webhook]]; see docs/webhooks.md")
+    for own in settings.webhook:
+        signed = own.secret.read() is not None
+        fix = "" if signed else f"set webhook.secret of {own.name}: receivers cannot verify it else"
+        yield Result(
+            "ok" if signed else "warn", f"{own.name}: {'signed' if signed else 'unsigned'}", fix
+        )
+
+
+def kafka(settings: Settings) -> Iterator[Result]:
+    """The checksum extension is native, and the topics are as they should be."""
+    native = importlib.util.find_spec("crc32c") is not None
+    fix = "" if native else "pip install crc32c: without it Kafka clients are eight times slower"
+    yield Result("ok" if native else "fail", "crc32c extension", fix)
+    if settings.bus.kind == "embedded":
+        yield Result("ok", "embedded bus: no broker needed")
+        return
+    from forewarn import topics
+
+    report = topics.describe(settings.bus.kafka)
+    for difference in report.differences:
+        yield Result("fail", str(difference), "forewarn topics create")
+    if not report.differences:
+        yield Result("ok", f"topics on {', '.join(settings.bus.kafka.bootstrap_servers)} are right")

@@ -1,0 +1,105 @@
+"""The whole line inside one process, stepped by hand: for the demo, and for replays.
+
+The clock is the records' own, so a run gives the same incidents however fast the machine is.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from prometheus_client import CollectorRegistry
+
+from forewarn import entity as entities
+from forewarn import wire
+from forewarn.bus import Message, TopicName
+from forewarn.config import Settings
+from forewarn.deadletter import DeadLetters
+from forewarn.incident import Incident
+from forewarn.memory import MemoryBus
+from forewarn.records import Event, Finding, Frame, InventoryItem
+
+if TYPE_CHECKING:
+    from runbooks import Table
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What one step brought: findings that opened, moved or closed, and incidents that changed."""
+
+    findings: tuple[Finding, ...]
+    incidents: tuple[Incident, ...]
+
+
+class Line:
+    """Detect and decide over one embedded bus; `directory` holds the database."""
+
+    def __init__(self, settings: Settings, directory: Path, table: "Table") -> None:
+        from detector.decide import Decide
+        from detector.engine import Engine
+        from detector.incidents.store import Store
+
+        self.now = 0
+        self.registry = CollectorRegistry()
+        self._bus = MemoryBus(clock=lambda: self.now)
+        self._producer = self._bus.producer()
+        detected = ("frames", "jobs", "events", "inventory")
+        self._in: dict[str, TopicName] = {}
+        self._detect_in = self._bus.consumer(detected, None)
+        self._decide_in = self._bus.consumer(("inventory", "events", "findings"), None)
+        dead = DeadLetters(self._producer, "line", self.registry, lambda: self.now)
+        self._engine = Engine(settings.cluster, self.registry, dead, settings.detect.seed)
+        self._store = Store(directory / "decide.sqlite")
+        self._decide = Decide(settings, self._store, table, self._producer, self.registry)
+
+    def publish(
+        self,
+        frames: Iterable[Frame] = (),
+        job_frames: Iterable[Frame] = (),
+        events: Iterable[Event] = (),
+        inventory: Iterable[InventoryItem] = (),
+    ) -> None:
+        """Put the records of one instant on the bus, inventory first, as an agent would."""
+        put = self._producer.publish
+        for item in inventory:
+            put("inventory", item.entity, wire.encode_inventory(item))
+        for event in events:
+            put("events", event.node or entities.root(event.entity), wire.encode_event(event))
+        for frame in job_frames:
+            put("jobs", frame.source.partition(":")[2], wire.encode_frame(frame))
+        for frame in frames:
+            put("frames", frame.node, wire.encode_frame(frame))
+
+    def replay(self, messages: Iterable[Message]) -> None:
+        """Put recorded messages on the bus as they were."""
+        for message in messages:
+            self._producer.publish(message.topic, message.key, message.value, message.headers)
+
+    def step(self, now: int) -> Step:
+        """Let both stages work on what is there; `now` is the time of the stream."""
+        self.now = now
+        findings = self._engine.feed(self._poll(self._detect_in))
+        return self._told(findings)
+
+    def finish(self) -> Step:
+        """Close what is open at the end of the stream."""
+        return self._told(self._engine.flush())
+
+    def _told(self, findings: list[Finding]) -> Step:
+        for finding in findings:
+            self._producer.publish("findings", finding.entity, wire.encode_finding(finding))
+        return Step(tuple(findings), tuple(self._decide.step(self._poll(self._decide_in))))
+
+    def incidents(self) -> list[Incident]:
+        """Return every incident in its latest revision, oldest first."""
+        return sorted(self._store.incidents(), key=lambda own: own.detected_at_unix_nano)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._store.close()
+
+    @staticmethod
+    def _poll(consumer: "object") -> list[Message]:
+        found: list[Message] = []
+        while batch := consumer.poll(0.0, 100_000):  # type: ignore[attr-defined]
+            found += batch
+        return found

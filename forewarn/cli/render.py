@@ -1,0 +1,205 @@
+"""Findings and incidents as people read them in a terminal."""
+
+from collections.abc import Iterable
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text as RichText
+
+from forewarn.catalogue.movements import MOVEMENTS
+from forewarn.cli.console import SEVERITY_STYLES, clock, seconds, utc
+from forewarn.incident import Hypothesis, Incident, Point
+from forewarn.language import Language, Text
+from forewarn.records import NANOSECONDS, Finding
+
+WORDS = {
+    "cause": Text("cause", "原因"),
+    "share": Text("share of evidence", "证据占比"),
+    "for": Text("for", "支持"),
+    "against": Text("against", "反对"),
+    "missing": Text("not collected", "未采集"),
+    "first step": Text("first step", "第一步"),
+    "next check": Text("next check", "下一项检查"),
+    "entity": Text("where", "位置"),
+    "seen": Text("first seen", "首次发现"),
+    "state": Text("state", "状态"),
+    "severity": Text("severity", "级别"),
+    "jobs": Text("jobs", "任务"),
+    "drain": Text("drain", "隔离节点"),
+    "id": Text("id", "编号"),
+    "incident": Text("incident", "事件"),
+    "other causes": Text("other causes", "其他可能原因"),
+    "approval": Text("needs approval", "需审批"),
+}
+DRAIN = {
+    "none": Text("no", "否"),
+    "after_job": Text("after the job", "任务结束后"),
+    "now": Text("now", "立即"),
+    "rack": Text("the rack", "整机柜"),
+}
+
+
+def word(key: str, language: Language) -> str:
+    """Return one of the fixed words in the language."""
+    return WORDS[key].say(language)
+
+
+def number(value: float | None) -> str:
+    """Return a value with four significant digits."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def finding_line(finding: Finding, language: Language) -> RichText:
+    """Return one line: time, severity, entity, signal, movement, observed against expected."""
+    line = RichText(f"{clock(finding.opened_at_unix_nano)}  ", style="dim")
+    line.append("finding   ", style="blue")
+    line.append(f"{finding.entity}  ", style="bold")
+    line.append(f"{finding.code or finding.signal} ")
+    line.append(f"{finding.movement}", style=SEVERITY_STYLES[finding.severity])
+    if finding.observed is not None:
+        line.append(f"  {number(finding.observed)} {finding.unit}")
+    if finding.expected is not None:
+        line.append(f" (expected {number(finding.expected)})", style="dim")
+    elif not finding.code:
+        row = MOVEMENTS[finding.movement]
+        meaning = row.meaning_zh if language == "zh" else row.meaning_en
+        line.append(f"  {meaning}", style="dim")
+    return line
+
+
+def incident_line(incident: Incident, language: Language) -> RichText:
+    """Return one line: time, severity, title, entity, leading cause and its share."""
+    style = SEVERITY_STYLES[incident.severity]
+    line = RichText(f"{clock(incident.updated_at_unix_nano)}  ", style="dim")
+    line.append(f"{word('incident', language)}  ", style="magenta")
+    line.append(f"{incident.state} ", style=style)
+    line.append(f"{incident.title.say(language)}", style=f"bold {style}")
+    line.append(f"  {incident.entity}", style="bold")
+    lead = leading(incident)
+    if lead is not None:
+        line.append(f"  {lead.entry} {lead.share:.0%}", style="dim")
+    return line
+
+
+def leading(incident: Incident) -> Hypothesis | None:
+    """Return the first cause, if there is one."""
+    return incident.hypotheses[0] if incident.hypotheses else None
+
+
+def _points(points: Iterable[Point], mark: str, style: str, language: Language) -> list[RichText]:
+    return [RichText(f"  {mark} {point.text.say(language)}", style=style) for point in points]
+
+
+def _hypothesis(own: Hypothesis, language: Language) -> list[RenderableType]:
+    head = RichText()
+    head.append(f"{word('cause', language)}: ", style="dim")
+    head.append(f"{own.title.say(language)}", style="bold")
+    head.append(f"  {own.entry}@{own.rev}", style="cyan")
+    head.append(f"  {word('share', language)} {own.share:.0%}", style="dim")
+    if sum(own.counts):
+        head.append(f"  +{own.counts[0]}/-{own.counts[1]}", style="green")
+    lines: list[RenderableType] = [head]
+    for key, points, mark, style in (
+        ("for", own.support, "+", "green"),
+        ("against", own.against, "-", "red"),
+        ("missing", own.missing, "?", "dim"),
+    ):
+        if points:
+            lines.append(RichText(f"{word(key, language)}:", style="dim"))
+            lines += _points(points, mark, style, language)
+    return lines
+
+
+def _steps(own: Hypothesis, language: Language) -> list[RenderableType]:
+    lines: list[RenderableType] = []
+    for key, step in (("first step", own.first_step), ("next check", own.next_check)):
+        if step is None:
+            continue
+        line = RichText(f"{word(key, language)}: ", style="dim")
+        line.append(step.text.say(language), style="bold")
+        if step.needs_approval:
+            line.append(f"  ({word('approval', language)})", style="yellow")
+        lines.append(line)
+        if step.command:
+            lines.append(RichText(f"  $ {step.command}", style="cyan"))
+    lines.append(RichText(f"{word('drain', language)}: {DRAIN[own.drain].say(language)}", "dim"))
+    return lines
+
+
+def incident_panel(incident: Incident, language: Language, causes: int = 1) -> Panel:
+    """Return the whole incident: facts, causes with evidence for and against, first step."""
+    facts = Table.grid(padding=(0, 2))
+    for key, value in (
+        ("id", incident.id),
+        ("entity", incident.entity),
+        ("seen", utc(incident.first_evidence_at_unix_nano)),
+        ("state", f"{incident.state}, {incident.severity}"),
+        ("jobs", ", ".join(incident.jobs) or "-"),
+    ):
+        facts.add_row(RichText(word(key, language), style="dim"), escape(value))
+    body: list[RenderableType] = [facts, RichText()]
+    for place, own in enumerate(incident.hypotheses[:causes]):
+        body += _hypothesis(own, language)
+        if place == 0 and own.entry != "unknown":
+            body += _steps(own, language)
+    others = [f"{h.entry} {h.share:.0%}" for h in incident.hypotheses[causes : causes + 4]]
+    if others:
+        body.append(RichText(f"{word('other causes', language)}: {', '.join(others)}", "dim"))
+    title = f"[bold]{escape(incident.title.say(language))}[/bold]"
+    return Panel(Group(*body), title=title, title_align="left", border_style=_border(incident))
+
+
+def _border(incident: Incident) -> str:
+    return "green" if incident.state == "resolved" else SEVERITY_STYLES[incident.severity]
+
+
+def incident_table(incidents: Iterable[Incident], language: Language) -> Table:
+    """Return a table of incidents, one a row."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for key in ("id", "state", "severity", "seen", "entity", "cause"):
+        table.add_column(word(key, language), overflow="fold")
+    for incident in incidents:
+        lead = leading(incident)
+        cause = f"{lead.entry} {lead.share:.0%}" if lead else "-"
+        table.add_row(
+            incident.id,
+            incident.state,
+            RichText(incident.severity, SEVERITY_STYLES[incident.severity]),
+            utc(incident.first_evidence_at_unix_nano),
+            escape(incident.entity),
+            f"{escape(incident.title.say(language))}  [dim]{cause}[/dim]",
+        )
+    return table
+
+
+def evidence_table(incident: Incident, console: Console) -> None:
+    """Print the findings of an incident, oldest first."""
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for head in (
+        "opened",
+        "for",
+        "entity",
+        "signal",
+        "movement",
+        "observed",
+        "expected",
+        "-log10 p",
+    ):
+        table.add_column(head)
+    for own in sorted(incident.evidence, key=lambda finding: finding.opened_at_unix_nano):
+        end = own.closed_at_unix_nano or own.updated_at_unix_nano
+        table.add_row(
+            clock(own.opened_at_unix_nano),
+            seconds((end - own.opened_at_unix_nano) / NANOSECONDS),
+            escape(own.entity),
+            escape(own.code or own.signal),
+            own.movement,
+            f"{number(own.observed)} {own.unit}" if own.observed is not None else own.value_class,
+            number(own.expected),
+            f"{own.surprise:.0f}",
+        )
+    console.print(table)
