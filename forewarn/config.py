@@ -1,10 +1,10 @@
 """One TOML file becomes typed settings; whatever is wrong in it is said with file and key.
 
-Secrets never stand in the file: `..._file` names a file that holds one, `..._env` a variable.
+A secret never stands in the file: `{ file = … }` names a file that holds it, `{ env = … }` a
+variable.
 """
 
 import os
-import re
 import socket
 import tomllib
 from pathlib import Path
@@ -12,87 +12,128 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from forewarn.config_errors import explain
 from forewarn.errors import ConfigError
 from forewarn.language import Language
 from forewarn.records import Severity
 
-Positive = Annotated[float, msgspec.Meta(gt=0)]
-Port = Annotated[str, msgspec.Meta(pattern=r"^.+:\d{1,5}$")]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]  # TOML has an inf
 AGENT_PORT, DETECT_PORT, DECIDE_PORT = 9467, 9468, 9469
 
 
 class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table of the file: an unknown key in it is an error."""
+    """A table of the file: an unknown key in it is an error.
+
+    The text below each key is its documentation: docs/configuration.md is made of it.
+    """
 
 
 class Secret(_Section, frozen=True, kw_only=True):
-    """Where a secret is read from: one of `file` or `env`."""
+    """Where a secret is read from: a file or an environment variable, never the settings."""
 
     file: str = ""
+    """Path of a file that holds nothing else; white space around it is ignored."""
     env: str = ""
+    """Name of an environment variable that holds it."""
 
     def read(self) -> str | None:
         """Return the secret, or None where none is named. Raises ConfigError."""
         if self.file:
-            try:
-                return Path(self.file).read_text(encoding="utf-8").strip()
-            except OSError as error:
-                raise ConfigError(f"secret file {self.file}: {error.strerror}") from error
+            return _held(f"secret file {self.file}", _secret_file(self.file))
         if self.env:
-            if self.env not in os.environ:
-                raise ConfigError(f"secret: environment variable {self.env} is not set")
-            return os.environ[self.env]
+            return _held(f"secret in variable {self.env}", os.environ.get(self.env, ""))
         return None
 
 
+def _secret_file(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"secret file {path}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        # Without its cause: that error carries the bytes, and they are the secret.
+        raise ConfigError(f"secret file {path}: is no UTF-8 text") from None
+
+
+def _held(where: str, secret: str) -> str:
+    if not secret.strip():
+        raise ConfigError(f"{where}: is empty or not set")
+    return secret.strip()
+
+
 class Kafka(_Section, frozen=True, kw_only=True):
-    """How to reach Kafka; names as Kafka's own settings spell them."""
+    """How to reach Kafka; read only where `bus.kind` is "kafka"."""
 
     bootstrap_servers: tuple[str, ...] = ("127.0.0.1:9092",)
+    """Brokers to ask first, `host:port` each."""
     topic_prefix: str = "forewarn."
+    """What stands before the name of every topic."""
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    """Whether the connection is encrypted (SSL) and a user is named (SASL)."""
     tls_ca_file: str = ""
+    """Certificate authority that the brokers' certificates are checked against, PEM; empty is the
+    system's."""
     tls_cert_file: str = ""
+    """Certificate of this client, PEM."""
     tls_key_file: str = ""
+    """Key of that certificate, PEM."""
     tls_check_hostname: bool = True
+    """Whether a broker's certificate must name its host."""
     sasl_mechanism: Literal["", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = ""
+    """How the user proves who it is."""
     sasl_username: str = ""
+    """The user."""
     sasl_password: Secret = Secret()
+    """The user's password."""
     compression: Literal["lz4", "zstd"] = "lz4"
+    """How messages are compressed."""
     replication_factor: Annotated[int, msgspec.Meta(ge=1)] = 1
+    """Copies of every topic that `forewarn topics create` asks for."""
     nodes: Annotated[int, msgspec.Meta(ge=1)] = 1000
+    """Size of the cluster, in nodes; the number of partitions follows from it."""
 
 
 class BusSettings(_Section, frozen=True, kw_only=True):
-    """Which bus joins the stages: `embedded` inside one process, or Kafka."""
+    """The bus that joins the stages."""
 
     kind: Literal["embedded", "kafka"] = "embedded"
+    """`embedded` inside one process (`forewarn up`), or Apache Kafka."""
     kafka: Kafka = Kafka()
+    """See the table below."""
 
 
 class KernelLog(_Section, frozen=True, kw_only=True):
-    """The kernel log. Lines of a user (facility not kern) are refused unless told otherwise."""
+    """The kernel's log, where drivers tell of their devices."""
 
     path: str = "/dev/kmsg"
+    """The device that it is read from."""
     accept_user_lines: bool = False
+    """Whether lines that a user wrote into it count: anyone with root can forge one."""
 
 
 class Agent(_Section, frozen=True, kw_only=True):
-    """The agent of one node. `node` is the host's name unless set; `disable` names collectors.
-
-    `attributes` are facts of the node for the inventory: rack, switch, feed, loop, model.
-    """
+    """The agent of one node."""
 
     node: str = ""
-    listen: Port = f"127.0.0.1:{AGENT_PORT}"
+    """Name of the node; empty is the host's name."""
+    listen: str = f"127.0.0.1:{AGENT_PORT}"
+    """Where /metrics is served, `host:port`; port 0 is any free one."""
     period_seconds: Positive = 1.0
+    """Time between two frames; each collector has its own period on top of it."""
     disable: tuple[str, ...] = ()
+    """Collectors that are not to run, by name."""
     attributes: dict[str, str] = {}
+    """Facts of the node for the inventory: rack, switch, feed, loop, model."""
     buffer_bytes: Annotated[int, msgspec.Meta(ge=65536)] = 64 * 2**20
+    """What is held for a broker that is away; beyond it the oldest is dropped and counted."""
     inventory_seconds: Positive = 600.0
+    """Time between two full inventories (changes are told at once)."""
     reporter_socket: str = ""
+    """Unix socket that training processes report to; empty is one in the state folder."""
     state_directory: str = ""
+    """Where cursors are kept; empty is $FOREWARN_STATE, else ~/.local/state/forewarn."""
     kernel_log: KernelLog = KernelLog()
+    """See the table below."""
 
     def node_name(self) -> str:
         """Return the node's name for entities."""
@@ -100,44 +141,68 @@ class Agent(_Section, frozen=True, kw_only=True):
 
 
 class Detect(_Section, frozen=True, kw_only=True):
-    """The detect stage. `budget` is B: expected false incidents a day on healthy history."""
+    """The detect stage."""
 
-    listen: Port = f"127.0.0.1:{DETECT_PORT}"
+    listen: str = f"127.0.0.1:{DETECT_PORT}"
+    """Where /metrics is served, `host:port`."""
     budget: Positive = 1.0
+    """The one knob: expected false incidents a day on healthy history, from learned families."""
     seed: int = 0
+    """Seed of whatever is drawn by chance, so that a replay gives the same."""
     group: str = "forewarn-detect"
+    """Consumer group of the detect processes; partitions are shared among them."""
 
 
 class Decide(_Section, frozen=True, kw_only=True):
-    """The decide stage, sole writer of `database`."""
+    """The decide stage; exactly one is active in a cluster."""
 
-    listen: Port = f"127.0.0.1:{DECIDE_PORT}"
+    listen: str = f"127.0.0.1:{DECIDE_PORT}"
+    """Where the interface for CLI and board and /metrics are served, `host:port`."""
     database: str = ""
+    """The SQLite file of incidents, written by decide only; empty is one in the state folder."""
     runbook_directories: tuple[str, ...] = ()
+    """Folders of further runbook entries; an entry of a built-in id replaces it."""
 
 
 class Webhook(_Section, frozen=True, kw_only=True):
-    """One place that is told of incidents. The URL is the operator's own; see docs/webhooks.md."""
+    """One place that is told of incidents; see webhooks.md."""
 
-    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+    name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}\Z")]
+    """Its name in metrics and logs: small letters, digits, `-` and `_`."""
     url: str
+    """Where incidents are sent; it is treated as a secret and never logged."""
     format: Literal["generic"] = "generic"
+    """What is sent: `generic` is CloudEvents with a Standard Webhooks signature."""
     secret: Secret = Secret()
+    """Key of the signature, `whsec_` and base64."""
     language: Language = "en"
+    """Language of the texts that stand in one language only."""
     min_severity: Severity = "minor"
+    """What is less grave is not sent."""
     timeout_seconds: Positive = 10.0
+    """How long one attempt may take."""
+
+    def __repr__(self) -> str:
+        return f"Webhook(name={self.name!r}, url=…)"  # chat URLs carry their token in the path
 
 
 class Settings(_Section, frozen=True, kw_only=True):
-    """The whole file."""
+    """The whole file; every key may be left out."""
 
-    cluster: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")] = "default"
+    cluster: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{1,64}\Z")] = "default"
+    """Name of the cluster, in every record; letters, digits, `.`, `_` and `-`."""
     language: Language = "en"
+    """Language of what the CLI shows: `en` or `zh`."""
     bus: BusSettings = BusSettings()
+    """See the table below."""
     agent: Agent = Agent()
+    """See the table below."""
     detect: Detect = Detect()
+    """See the table below."""
     decide: Decide = Decide()
+    """See the table below."""
     webhook: tuple[Webhook, ...] = ()
+    """Any number of tables `[[webhook]]`."""
 
 
 def load(path: Path | None) -> Settings:
@@ -161,25 +226,31 @@ def parse(text: str, where: str) -> Settings:
     """Read settings from TOML text; `where` names it in errors. Raises ConfigError."""
     try:
         settings = msgspec.convert(tomllib.loads(text), Settings)
+        _check(settings)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: no TOML: {error}") from error
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{where}: {_explain(str(error))}") from error
-    names = [webhook.name for webhook in settings.webhook]
-    for name in {name for name in names if names.count(name) > 1}:
-        raise ConfigError(f"{where}: webhook: two are called {name!r}; names must differ")
+        raise ConfigError(f"{where}: {explain(error, Settings)}") from error
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
     return settings
 
 
-def _explain(error: str) -> str:
-    """Turn msgspec's message into `key: what is wrong (fix)`."""
-    message, _, place = error.partition(" - at ")
-    place = re.sub(r"^\$\.?", "", place.strip("`"))
-    if unknown := re.search(r"unknown field `(\w+)`", message):
-        key = f"{place}.{unknown[1]}".lstrip(".")
-        return f"{key}: unknown key; remove it or see docs/configuration.md"
-    words = message[0].lower() + message[1:].replace("`", "")
-    return f"{place or 'file'}: {words}"
+def _check(settings: Settings) -> None:
+    """Check what types do not say. Raises ConfigError naming the key."""
+    for key in ("agent", "detect", "decide"):
+        address(getattr(settings, key).listen, f"{key}.listen")
+    _check_secret(settings.bus.kafka.sasl_password, "bus.kafka.sasl_password")
+    names = [webhook.name for webhook in settings.webhook]
+    for index, webhook in enumerate(settings.webhook):
+        _check_secret(webhook.secret, f"webhook[{index}].secret")
+        if webhook.name in names[:index]:
+            raise ConfigError(f"webhook[{index}].name: two are called {webhook.name!r}")
+
+
+def _check_secret(secret: Secret, key: str) -> None:
+    if secret.file and secret.env:
+        raise ConfigError(f"{key}: names both a file and a variable; one of them")
 
 
 def state_directory() -> Path:
@@ -190,9 +261,9 @@ def state_directory() -> Path:
     return Path(base) / "forewarn"
 
 
-def address(listen: str) -> tuple[str, int]:
-    """Split `host:port`; the port may be 0 for any free one. Raises ConfigError."""
+def address(listen: str, key: str = "listen") -> tuple[str, int]:
+    """Split `host:port`; the port may be 0 for any free one. Raises ConfigError naming `key`."""
     host, _, port = listen.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65535:
-        raise ConfigError(f"listen: {listen!r} is no host:port")
+    if not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise ConfigError(f"{key}: {listen!r} is no host:port, as in 127.0.0.1:9467")
     return host.strip("[]"), int(port)
