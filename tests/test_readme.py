@@ -1,0 +1,44 @@
+"""The README is run: every `sh` block, in order, in one shell, in a clean clone."""
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def _blocks() -> list[str]:
+    return re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.xdist_group("readme")
+@pytest.mark.timeout(540)
+def test_every_command_of_the_readme_works_in_a_clean_clone(tmp_path: Path) -> None:
+    clone = tmp_path / "forewarn"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    script = "set -euxo pipefail\n" + "\n".join(_blocks())
+    drop = {"VIRTUAL_ENV", "PYTHONPATH", "FOREWARN_CONFIG", "FOREWARN_STATE"}
+    environment = {key: value for key, value in os.environ.items() if key not in drop}
+    process = subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=clone,
+        env=environment | {"USER": os.environ.get("USER", "reader")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=500)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, output[-6000:]
+
+
+def test_readme_has_the_blocks_that_are_run() -> None:
+    assert len(_blocks()) >= 5
