@@ -29,13 +29,13 @@ def normal(code: str) -> str:
         ForewarnError: if there is no `namespace:code`.
 
     """
-    namespace, colon, own = code.strip().lower().partition(":")
-    if not colon or not namespace or not own:
+    namespace, _, own = (part.strip() for part in code.lower().partition(":"))
+    if not namespace or not own:
         raise ForewarnError(f"code {code!r}: expected namespace:code, as in nvidia.xid:79")
     namespace = SPELLINGS.get(namespace, namespace)
     if namespace == "job.log_event":
         for prefix, target in SPLIT.items():
-            if own.startswith(prefix):
+            if own.startswith(prefix) and own != prefix:
                 return f"{target}:{own.removeprefix(prefix)}"
     return f"{namespace}:{own}"
 

@@ -28,7 +28,8 @@ _SAFE = "._:-"
 
 def name(text: str) -> str:
     """Encode any text as the name of an entity (at most 128 characters; longer ones are cut)."""
-    encoded = quote(text, safe=_SAFE).replace("~", "%7E")
+    # A mount may be named in bytes that are no UTF-8; Python hands them on as lone surrogates.
+    encoded = quote(text, safe=_SAFE, errors="backslashreplace").replace("~", "%7E")
     if len(encoded) > 128:
         encoded = re.sub(r"%[0-9A-F]?$", "", encoded[:128])
     return encoded or "%00"

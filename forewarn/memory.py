@@ -1,5 +1,6 @@
 """The embedded bus: topics as lists in this process. Nothing is kept beyond the process."""
 
+import heapq
 import threading
 import time
 import zlib
@@ -172,18 +173,25 @@ class _MemoryConsumer(Consumer):
             return found
 
     def _read(self, count: int) -> list[Message]:
-        found: list[Message] = []
-        for (topic, partition), offset in self._next.items():
-            log = self._bus.log((topic, partition))
-            messages, self._next[topic, partition] = log.read(offset, count - len(found))
-            found += messages
+        """Take what stands next, in the order of arrival, so that no topic starves another."""
+        waiting: list[list[Message]] = []
+        for at, offset in self._next.items():
+            messages, end = self._bus.log(at).read(offset, count)
+            waiting.append(messages)
+            if not messages:
+                self._next[at] = end
+        merged = heapq.merge(*waiting, key=lambda message: message.append_time_unix_nano)
+        found = list(islice(merged, count))
+        for message in found:
+            self._next[message.topic, message.partition] = message.offset + 1
         return found
 
     def commit(self) -> None:
         if self._group is None:
             return
-        for (topic, partition), offset in self._next.items():
-            self._bus.committed[self._group, topic, partition] = offset
+        with self._bus.arrived:
+            for (topic, partition), offset in self._next.items():
+                self._bus.committed[self._group, topic, partition] = offset
 
     def positions(self) -> Mapping[Position, int]:
         return {(topic, partition): offset for (topic, partition), offset in self._next.items()}

@@ -176,7 +176,9 @@ def encode_event(event: Event) -> bytes:
 def decode_event(data: bytes) -> Event:
     """Read an event. Raises WireError."""
     m = _parse(pb.Event, data)
-    _need(m, "cluster", "entity", "code", "time_unix_nano")
+    _need(m, "cluster", "entity", "code", "severity", "time_unix_nano")
+    if ":" not in m.code:
+        raise WireError("bad_value", f"event of {m.entity}: {m.code!r} is no namespace:code")
     return Event(
         m.cluster, _entity(m.entity), m.code, m.time_unix_nano, _severity(m.severity),
         m.text, m.node, m.source, m.boot_id, m.seq,
@@ -249,6 +251,8 @@ def decode_finding(data: bytes) -> Finding:
     raw = {field.name: value for field, value in m.ListFields() if field.name != "version"}
     raw["readings"] = [Reading(r.signal, r.entity, r.value, r.time_unix_nano) for r in m.readings]
     raw["entity"] = _entity(m.entity)
+    if not math.isfinite(m.observed):
+        raise WireError("bad_value", f"finding {m.id}: observed is not finite")
     try:
         return msgspec.convert(raw, Finding)
     except msgspec.ValidationError as error:
@@ -276,5 +280,7 @@ def _fields(record: msgspec.Struct) -> dict[str, Any]:
 
 
 def _severity(text: str) -> Severity:
-    known: dict[str, Severity] = {severity: severity for severity in SEVERITIES}
-    return known.get(text, "minor")
+    for severity in SEVERITIES:
+        if severity == text:
+            return severity
+    raise WireError("bad_value", f"severity {text!r} is none of {', '.join(SEVERITIES)}")

@@ -72,29 +72,36 @@ def load(path: Path = PATH) -> Catalogue:
 
     """
     signals: dict[str, Signal] = {}
-    problems: list[str] = []
+    lines: dict[str, int] = {}
+    problems: list[tuple[int, str]] = []
     for line, row in _rows(path):
         try:
             signal = _signal(row)
-            problems += [f"{path.name}:{line}: {text}" for text in _check(signal, signals)]
-            signals[signal.name] = signal
         except ValueError as error:
-            problems.append(f"{path.name}:{line}: {error}")
-    problems += [f"{path.name}: {text}" for text in _check_references(signals)]
+            problems.append((line, f"{row['name']}: {error}"))
+            continue
+        problems += [(line, text) for text in _check(signal, signals)]
+        signals.setdefault(signal.name, signal)
+        lines.setdefault(signal.name, line)
+    problems += [(lines[name], text) for name, text in _check_references(signals)]
     if problems:
-        raise CatalogueError("\n".join(problems))
+        ordered = sorted(problems, key=lambda problem: problem[0])
+        raise CatalogueError("\n".join(f"{path.name}:{line}: {text}" for line, text in ordered))
     return Catalogue(signals)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     with path.open(encoding="utf-8", newline="") as handle:
         reader = csv.DictReader(handle, strict=True)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise CatalogueError(f"{path.name}:1: columns must be {','.join(COLUMNS)}")
-        for row in reader:
-            if None in row or None in row.values():
-                raise CatalogueError(f"{path.name}:{reader.line_num}: wrong number of fields")
-            yield reader.line_num, row
+        try:
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise CatalogueError(f"{path.name}:1: columns must be {','.join(COLUMNS)}")
+            for row in reader:
+                if None in row or None in row.values():
+                    raise CatalogueError(f"{path.name}:{reader.line_num}: wrong number of fields")
+                yield reader.line_num, row
+        except csv.Error as error:
+            raise CatalogueError(f"{path.name}:{reader.line_num}: {error}") from error
 
 
 def _items(field: str, separator: str = ";") -> tuple[str, ...]:
@@ -103,6 +110,12 @@ def _items(field: str, separator: str = ";") -> tuple[str, ...]:
 
 def _number(field: str) -> float | None:
     return float(field) if field else None
+
+
+def _yes(field: str) -> bool:
+    if field not in {"yes", "no"}:
+        raise ValueError(f"may_be_nan {field!r} is neither yes nor no")
+    return field == "yes"
 
 
 def _signal(row: dict[str, str]) -> Signal:
@@ -118,7 +131,7 @@ def _signal(row: dict[str, str]) -> Signal:
         bad=Bad(row["bad"]),
         floor=Floor.parse(row["floor"]),
         quantum=_number(row["quantum"]),
-        may_be_nan=row["may_be_nan"] == "yes",
+        may_be_nan=_yes(row["may_be_nan"]),
         saturates_at=_number(row["saturates_at"]),
         context=_items(row["context"]),
         peers=_items(row["peers"], ","),
@@ -135,36 +148,61 @@ def unit_of(name: str) -> str | None:
 
 
 def _check(signal: Signal, known: Mapping[str, Signal]) -> Iterator[str]:
+    """Yield what is wrong in one row by itself."""
     name = signal.name
-    pattern = _METRIC if signal.is_metric else _EVENT
-    if not pattern.fullmatch(name):
-        yield f"{name} is no {'metric' if signal.is_metric else 'event'} name"
     if name in known:
         yield f"{name} stands twice"
-    if signal.is_metric and name.endswith("_total") != (signal.kind is Kind.COUNTER):
-        yield f"{name}: counters, and only they, end in _total"
     if signal.entity not in ENTITIES:
         yield f"{name}: unknown entity {signal.entity!r}"
     if signal.period_seconds not in PERIODS:
         yield f"{name}: period_s must be one of {sorted(PERIODS)}"
     if unknown := set(signal.peers) - PEERS:
         yield f"{name}: unknown peers {sorted(unknown)}"
-    if signal.is_metric and signal.unit != (unit_of(name) or signal.unit):
-        yield f"{name}: unit {signal.unit!r} is not the one its name ends in"
-    if signal.unit not in SUFFIX_UNITS | BARE_UNITS:
-        yield f"{name}: unknown unit {signal.unit!r}"
     if not signal.help.en or not signal.help.zh:
         yield f"{name}: help is missing in one language"
+    yield from _check_name(signal)
+    yield from _check_kind(signal)
 
 
-def _check_references(signals: Mapping[str, Signal]) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    for signal in signals.values():
+def _check_name(signal: Signal) -> Iterator[str]:
+    name, unit = signal.name, signal.unit
+    pattern = _METRIC if signal.is_metric else _EVENT
+    if not pattern.fullmatch(name):
+        yield f"{name} is no {'metric' if signal.is_metric else 'event'} name"
+    if unit not in SUFFIX_UNITS | BARE_UNITS:
+        yield f"{name}: unknown unit {unit!r}"
+    elif signal.is_metric and unit_of(name) != (unit if unit in SUFFIX_UNITS else None):
+        yield f"{name}: unit {unit!r} is not the one its name ends in"
+
+
+def _check_kind(signal: Signal) -> Iterator[str]:
+    name, is_counter = signal.name, signal.kind is Kind.COUNTER
+    if signal.is_metric and name.endswith("_total") != is_counter:
+        yield f"{name}: counters, and only they, end in _total"
+    if not signal.is_metric and signal.unit != "code":
+        yield f"{name}: the unit of an event is code"
+    if signal.floor and signal.floor.per_second and not is_counter:
+        yield f"{name}: only a counter has a limit per second"
+    if signal.saturates_at is not None and not is_counter:
+        yield f"{name}: only a counter saturates"
+
+
+def _check_references(signals: Mapping[str, Signal]) -> Iterator[tuple[str, str]]:
+    """Yield (signal, what is wrong) where rows do not fit together."""
+    seen = {name: name for name in signals}
+    for name, signal in signals.items():
         for alias in signal.aliases:
-            if alias in seen:
-                yield f"alias {alias} names both {seen[alias]} and {signal.name}"
-            seen[alias] = signal.name
-        device = signal.floor.device if signal.floor else None
-        for other in (*signal.context, *([device] if device else [])):
+            if seen.setdefault(alias, name) != name:
+                yield name, f"alias {alias} names both {seen[alias]} and {name}"
+        for other in signal.context:
             if other not in signals:
-                yield f"{signal.name}: refers to {other}, which is no signal"
+                yield name, f"{name}: refers to {other}, which is no signal"
+        yield from ((name, text) for text in _check_device(signal, signals))
+
+
+def _check_device(signal: Signal, signals: Mapping[str, Signal]) -> Iterator[str]:
+    device = signal.floor.device if signal.floor else None
+    if device and device not in signals:
+        yield f"{signal.name}: its limit {device} is no signal"
+    elif device and signals[device].entity != signal.entity:
+        yield f"{signal.name}: its limit {device} stands at another kind of entity"
