@@ -9,6 +9,7 @@ TopicName = Literal[
     "frames", "jobs", "events", "inventory", "findings", "incidents", "state", "deadletter"
 ]
 Position = tuple[str, int]  # topic, partition
+MAX_MESSAGE_BYTES = 4 * 2**20  # of key, value and headers; a frame of 20,000 readings has 0.5 MiB
 
 
 class Topic(msgspec.Struct, frozen=True):

@@ -1,0 +1,258 @@
+"""Reading from Kafka: in a group, or all partitions from offsets that the caller keeps."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import kafka.errors as kafka_errors
+from kafka import KafkaConsumer, TopicPartition
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+
+from forewarn.bus import TOPICS, Consumer, Message, Position, TopicName
+from forewarn.errors import BusError
+from forewarn.kafka import admin
+from forewarn.kafka.link import CONNECT_SECONDS, Link, passing
+
+logger = logging.getLogger(__name__)
+SESSION_MS = 10_000  # a dead worker's partitions move after this
+HEARTBEAT_MS = 3_000
+CALL_MS = 2_000
+LOOK_SECONDS = 5.0  # how often an idle consumer asks whether Kafka is there
+_LOG_APPEND_TIME = 1
+_NANOSECONDS = 1_000_000
+
+
+class KafkaBusConsumer(Consumer):
+    """A consumer that waits out an absent broker; only what cannot pass by itself is raised."""
+
+    def __init__(
+        self,
+        link: Link,
+        topics: tuple[TopicName, ...],
+        group: str | None,
+        start: dict[Position, int],
+        from_beginning: frozenset[TopicName],
+    ) -> None:
+        self._link, self._topics, self._group = link, topics, group
+        self._start, self._from_beginning = start, from_beginning
+        self._client: Any = None
+        self._next_look = 0.0
+        self._told_times: set[TopicName] = set()
+        self._reach()
+
+    def poll(self, timeout_seconds: float, max_messages: int = 1000) -> list[Message]:
+        """Return what is there, waiting at most the time given; nothing while Kafka is away.
+
+        Raises:
+            BusError: if Kafka refuses us or a topic is missing.
+
+        """
+        if self._client is None and not self._reach():
+            time.sleep(min(timeout_seconds, 1.0))
+            return []
+        try:
+            batches = self._client.poll(int(timeout_seconds * 1000), max_records=max_messages)
+        except (kafka_errors.KafkaError, OSError) as error:
+            self._bear(error)
+            return []
+        messages = [self._message(record) for batch in batches.values() for record in batch]
+        self._note(messages)
+        return messages
+
+    def commit(self) -> None:
+        """Remember, for the group, all that was polled; a commit that fails is covered by the next.
+
+        Raises:
+            BusError: if Kafka refuses us.
+
+        """
+        if self._group is None or self._client is None:
+            return
+        try:
+            self._client.commit(timeout_ms=CALL_MS)
+        except (kafka_errors.CommitFailedError, kafka_errors.RebalanceInProgressError) as error:
+            self._commit_failed(error)
+        except (kafka_errors.KafkaError, OSError) as error:
+            self._bear(error)
+            self._commit_failed(error)
+
+    def positions(self) -> Mapping[Position, int]:
+        """Return the next offset of every assigned partition; before the first contact, `start`."""
+        if self._client is None:
+            return dict(self._start)
+        found: dict[Position, int] = {}
+        for at in self._client.assignment():
+            offset = self._client.position(at, timeout_ms=CALL_MS)
+            if offset is not None:
+                found[self._link.topic(at.topic), at.partition] = offset
+        return found
+
+    def lag(self) -> int:
+        """Return how many messages are there that were not polled yet (one request).
+
+        While Kafka is away, the latest known number.
+        """
+        if self._client is None or not self._client.assignment():
+            return 0
+        ends: dict[Any, int | None] = dict.fromkeys(self._client.assignment())
+        try:
+            ends = self._client.end_offsets(list(ends), timeout_ms=CALL_MS)
+            self._link.answered()
+        except (kafka_errors.KafkaError, OSError) as error:
+            self._bear(error)
+        return self._measure(ends)
+
+    def close(self) -> None:
+        """Leave the group and let go."""
+        if self._client is not None:
+            self._client.close(autocommit=False, timeout_ms=CALL_MS)
+
+    def _reach(self) -> bool:
+        """Connect; False while Kafka is away."""
+        client = None
+        try:
+            client = self._connect()
+            self._take(client)
+        except (kafka_errors.KafkaError, OSError) as error:
+            _close(client)
+            self._bear(error)
+            return False
+        except BusError:
+            _close(client)
+            raise
+        self._client = client
+        return True
+
+    def _connect(self) -> Any:
+        """Return a client; cooperative, so that a partition that stays is not read twice."""
+        own = {"session_timeout_ms": SESSION_MS, "heartbeat_interval_ms": HEARTBEAT_MS}
+        return self._link.connect(
+            KafkaConsumer,
+            CONNECT_SECONDS,
+            group_id=self._group,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            partition_assignment_strategy=(CooperativeStickyAssignor(),),
+            allow_auto_create_topics=False,
+            metrics_enabled=False,
+            **(own if self._group else {}),
+        )
+
+    def _take(self, client: Any) -> None:
+        """Subscribe, or take all partitions, once all topics are known to be there."""
+        there = client.topics()
+        absent = [topic for topic in self._topics if self._link.name(topic) not in there]
+        if absent:
+            raise BusError(admin.missing_text(self._link, absent))
+        if self._group is not None:
+            client.subscribe([self._link.name(topic) for topic in self._topics])
+            return
+        partitions = self._partitions(client)
+        client.assign(partitions)
+        for at, offset in self._begin(client, partitions).items():
+            client.seek(at, offset)
+
+    def _partitions(self, client: Any) -> list[Any]:
+        names = [self._link.name(topic) for topic in self._topics]
+        return [
+            TopicPartition(name, partition)
+            for name in names
+            for partition in sorted(client.partitions_for_topic(name))
+        ]
+
+    def _begin(self, client: Any, partitions: Iterable[Any]) -> dict[Any, int]:
+        """Return where to start; an offset that is gone is told, counted, and the first taken."""
+        partitions = list(partitions)
+        first = client.beginning_offsets(partitions, timeout_ms=CALL_MS)
+        end = client.end_offsets(partitions, timeout_ms=CALL_MS)
+        return {at: self._begin_one(at, first[at], end[at]) for at in partitions}
+
+    def _begin_one(self, at: Any, first: int, end: int) -> int:
+        topic = self._link.topic(at.topic)
+        if (topic, at.partition) not in self._start:
+            return first if topic in self._from_beginning else end
+        offset = self._start[topic, at.partition]
+        if first <= offset <= end or (TOPICS[topic].compacted and offset <= end):
+            return max(first, offset)
+        self._link.metrics.gaps.labels(topic).inc()
+        logger.error(
+            "%s[%d]: offset %d is gone, going on from %d: messages were missed",
+            at.topic, at.partition, offset, first,
+        )  # fmt: skip
+        return first
+
+    def _message(self, record: Any) -> Message:
+        topic = self._link.topic(record.topic)
+        if record.timestamp_type != _LOG_APPEND_TIME and topic not in self._told_times:
+            self._told_times.add(topic)
+            logger.error("%s has no append times: see `forewarn topics describe`", record.topic)
+        return Message(
+            topic,
+            (record.key or b"").decode(errors="replace"),
+            record.value or b"",
+            record.partition,
+            record.offset,
+            record.timestamp * _NANOSECONDS,
+            tuple(record.headers),
+        )
+
+    def _note(self, messages: list[Message]) -> None:
+        """Count what came; an idle consumer looks now and then whether Kafka is still there."""
+        for topic, count in Counter(message.topic for message in messages).items():
+            self._link.metrics.consumed.labels(topic).inc(count)
+        now = time.monotonic()
+        if messages:
+            self._link.answered()
+        if now < self._next_look:
+            return
+        self._next_look = now + LOOK_SECONDS
+        self._look(bool(messages))
+
+    def _look(self, busy: bool) -> None:
+        self._take_new_partitions()
+        if busy:
+            self._measure({})
+        else:
+            self.lag()
+
+    def _take_new_partitions(self) -> None:
+        """Read partitions that were added, from their first message."""
+        if self._group is not None:
+            return
+        partitions = self._partitions(self._client)
+        new = [at for at in partitions if at not in self._client.assignment()]
+        if new:
+            logger.info("%d new partitions: %s", len(new), new)
+            self._client.assign(partitions)
+            for at in new:
+                self._client.seek(at, 0)
+
+    def _measure(self, ends: Mapping[Any, int | None]) -> int:
+        """Set the lag of each topic, from the ends given or else those of the latest answers."""
+        lags: Counter[TopicName] = Counter(dict.fromkeys(self._topics, 0))
+        for at in self._client.assignment():
+            end = ends.get(at)
+            end = self._client.highwater(at) if end is None else end
+            here = self._client.position(at, timeout_ms=CALL_MS)
+            if end is not None and here is not None:
+                lags[self._link.topic(at.topic)] += max(0, end - here)
+        for topic, count in lags.items():
+            self._link.metrics.lag.labels(topic).set(count)
+        return lags.total()
+
+    def _bear(self, error: BaseException) -> None:
+        """Wait out what may pass; raise the rest in our words."""
+        if not passing(error):
+            raise self._link.explain(error) from error
+        self._link.silent(error)
+
+    def _commit_failed(self, error: BaseException) -> None:
+        self._link.metrics.commit_failures.inc()
+        logger.warning("commit failed, messages may come again: %s", error)
+
+
+def _close(client: Any) -> None:
+    if client is not None:
+        client.close(autocommit=False, timeout_ms=CALL_MS)
