@@ -101,7 +101,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                     raise CatalogueError(f"{path.name}:{reader.line_num}: wrong number of fields")
                 yield reader.line_num, row
         except csv.Error as error:
-            raise CatalogueError(f"{path.name}:{reader.line_num}: {error}") from error
+            raise CatalogueError(f"{path.name}:{reader.line_num + 1}: {error}") from error
 
 
 def _items(field: str, separator: str = ";") -> tuple[str, ...]:
