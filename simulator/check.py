@@ -1,0 +1,96 @@
+"""Refuses scenarios that contradict themselves; names the key that is wrong."""
+
+import math
+from collections.abc import Iterator
+
+from forewarn.errors import ConfigError
+from simulator.faults import FAULTS
+from simulator.fleet import Machines
+from simulator.scenario import Fault, Job, Maintenance, Scenario
+
+
+def check(scenario: Scenario, where: str) -> None:
+    """Check what types cannot say.
+
+    Raises:
+        ConfigError: listing every contradiction with its key, each on a line of its own.
+
+    """
+    places = _places(scenario)
+    problems = [*_jobs(scenario), *_maintenance(scenario)]
+    for number, fault in enumerate(scenario.fault):
+        problems += [f"fault[{number}].{text}" for text in _fault(fault, scenario, places)]
+    if problems:
+        raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
+
+
+def _places(scenario: Scenario) -> dict[str, set[str]]:
+    machines = Machines(scenario.fleet)
+    jobs = {f"job/{job.name}" for job in scenario.job}
+    return {"gpu": set(machines.gpus), "nic_port": set(machines.ports), "job": jobs}
+
+
+def _jobs(scenario: Scenario) -> Iterator[str]:
+    known = set(scenario.fleet.node_names())
+    names = [job.name for job in scenario.job]
+    for number, job in enumerate(scenario.job):
+        key = f"job[{number}]"
+        if names.index(job.name) != number:
+            yield f"{key}.name: {job.name!r} is taken by another job"
+        if unknown := sorted(set(job.nodes) - known):
+            yield f"{key}.nodes: no node {unknown[0]!r}; the fleet has {_range(known)}"
+        if len(set(job.nodes)) != len(job.nodes):
+            yield f"{key}.nodes: a node is named twice"
+        if job.end_seconds and job.end_seconds <= job.start_seconds:
+            yield f"{key}.end_seconds: must be after start_seconds ({job.start_seconds:g})"
+        for other in scenario.job[:number]:
+            if _overlap(job, other):
+                yield f"{key}.nodes: {other.name!r} runs on {_shared(job, other)} at that time"
+
+
+def _range(names: set[str]) -> str:
+    return f"{min(names)} to {max(names)}"
+
+
+def _shared(job: Job, other: Job) -> str:
+    return ", ".join(sorted(set(job.nodes) & set(other.nodes)))
+
+
+def _overlap(job: Job, other: Job) -> bool:
+    """A job takes a while to end: it finishes the phase that it is in, a minute at most."""
+    ends = [(own.end_seconds or math.inf) + 60.0 for own in (job, other)]
+    together = job.start_seconds < ends[1] and other.start_seconds < ends[0]
+    return together and bool(_shared(job, other))
+
+
+def _maintenance(scenario: Scenario) -> Iterator[str]:
+    known = set(scenario.fleet.node_names())
+    for number, own in enumerate(scenario.maintenance):
+        key = f"maintenance[{number}]"
+        if own.node not in known:
+            yield f"{key}.node: no node {own.node!r}; the fleet has {_range(known)}"
+        for job in scenario.job:
+            if own.node in job.nodes and _during(own, job):
+                yield f"{key}.at_seconds: job {job.name!r} uses {own.node} then"
+
+
+def _during(own: Maintenance, job: Job) -> bool:
+    until = own.at_seconds + own.down_seconds
+    return until > job.start_seconds and own.at_seconds < (job.end_seconds or math.inf) + 60.0
+
+
+def _fault(fault: Fault, scenario: Scenario, places: dict[str, set[str]]) -> Iterator[str]:
+    mode = FAULTS.get(fault.mode)
+    if mode is None:
+        yield f"mode: unknown {fault.mode!r}; one of {', '.join(FAULTS)}"
+        return
+    if fault.entity not in places[mode.entity_kind]:
+        example = min(places[mode.entity_kind], default="none here")
+        yield f"entity: no {mode.entity_kind} {fault.entity!r} in this scenario; as in {example}"
+    learning, duration = scenario.learning_seconds, scenario.duration_seconds
+    if not learning <= fault.onset_seconds < duration:
+        yield f"onset_seconds: must be from {learning:g} (detectors learn before) to {duration}"
+    if fault.end_seconds and fault.end_seconds <= fault.onset_seconds:
+        yield f"end_seconds: must be after onset_seconds ({fault.onset_seconds:g})"
+    if fault.end_seconds and not mode.heals:
+        yield f"end_seconds: {fault.mode} does not heal; leave it out"

@@ -1,0 +1,126 @@
+"""Readings become frames, as an agent sends them: what is due, bytes once a layout, gaps, failures.
+
+A node reads its 10-s and 60-s signals at its own phase; all of them at its start. Layout bytes
+are made once a node and set of due signals, and are the same bytes object ever after.
+"""
+
+import numpy as np
+
+from forewarn.catalogue import CATALOGUE
+from forewarn.records import Frame, Layout, Outcome
+from forewarn.wire import encode_layout
+from simulator.fleet import Floats, Indices, Machines
+from simulator.nodes import Nodes
+from simulator.scenario import Imperfection
+from simulator.seeds import generator
+from simulator.signals import GPU_SIGNALS, NIC_SIGNALS, NODE_SIGNALS
+
+SOURCE = "agent"
+PERIODS = (1, 10, 60)
+
+
+class NodeFrames:
+    """Makes the frames of all nodes, second by second."""
+
+    def __init__(self, machines: Machines, imperfection: Imperfection, seed: int) -> None:
+        self._machines = machines
+        width = machines.width
+        blocks = ((GPU_SIGNALS, width), (NIC_SIGNALS, width), (NODE_SIGNALS, 1))
+        self._signals = [name for names, count in blocks for name in names for _ in range(count)]
+        self._first = _first_positions(blocks)
+        periods = np.array([CATALOGUE[name].period_seconds for name in self._signals])
+        self._due: dict[int, Indices] = {p: np.flatnonzero(periods <= p) for p in PERIODS}
+        self._matrix: Floats = np.zeros((len(machines.nodes), len(self._signals)))
+        self._layouts: dict[tuple[int, int], bytes] = {}
+        self._phase = generator(seed, "frames.phase").integers(0, 60, len(machines.nodes))
+        self._lost = generator(seed, "frames.lost")
+        self._imperfection = imperfection
+
+    def fill(self, readings: dict[str, Floats]) -> None:
+        """Take one second's readings: a value per GPU, per port or per node."""
+        nodes = len(self._machines.nodes)
+        for name, values in readings.items():
+            first = self._first[name]
+            own = values.reshape(nodes, -1)
+            self._matrix[:, first : first + own.shape[1]] = own
+
+    def frames(self, cluster: str, second: int, nodes: Nodes) -> list[Frame]:
+        """Return the frames of all nodes that are up, less those that were lost on the way."""
+        missed = self._lost.random(len(self._phase)) < self._imperfection.missed_frame
+        out = []
+        for node in np.flatnonzero(nodes.up):
+            period = self._period(int(node), second, nodes)
+            seq = nodes.next_seq(int(node), SOURCE)
+            if not missed[node]:
+                out.append(self._frame(cluster, int(node), second, nodes, period, seq))
+        return out
+
+    def _period(self, node: int, second: int, nodes: Nodes) -> int:
+        """Return the longest period that is due."""
+        beat = second + int(self._phase[node])
+        if second == nodes.started[node] or beat % 60 == 0:
+            return 60
+        return 10 if beat % 10 == 0 else 1
+
+    def _frame(
+        self, cluster: str, node: int, second: int, nodes: Nodes, period: int, seq: int
+    ) -> Frame:
+        values = self._matrix[node, self._due[period]]
+        outcome = self._fail(values)
+        return Frame(
+            cluster=cluster,
+            node=self._machines.names[node],
+            source=SOURCE,
+            seq=seq,
+            time_unix_nano=nodes.clock(node, second),
+            boot_id=nodes.boot_id[node],
+            layout=self._layout(node, period),
+            values=values.tobytes(),
+            outcome=outcome,
+        )
+
+    def _fail(self, values: Floats) -> bytes:
+        """Let a few readings fail: NaN and FAILED, as the agent does."""
+        count = self._lost.poisson(self._imperfection.failed_reading * len(values))
+        if not count:
+            return b""
+        outcome = np.full(len(values), Outcome.OK, dtype=np.uint8)
+        failed = self._lost.integers(0, len(values), count)
+        outcome[failed], values[failed] = Outcome.FAILED, np.nan
+        return outcome.tobytes()
+
+    def _layout(self, node: int, period: int) -> bytes:
+        key = (node, period)
+        if key not in self._layouts:
+            self._layouts[key] = encode_layout(self._describe(node, period))
+        return self._layouts[key]
+
+    def _describe(self, node: int, period: int) -> Layout:
+        own = self._machines.gpus_of(node)
+        gpus, ports = self._machines.gpus[own], self._machines.ports[own]
+        entities = [*gpus * len(GPU_SIGNALS), *ports * len(NIC_SIGNALS)]
+        entities += [self._machines.nodes[node]] * len(NODE_SIGNALS)
+        due = self._due[period]
+        return layout([(self._signals[i], entities[i]) for i in due])
+
+
+def layout(pairs: list[tuple[str, str]]) -> Layout:
+    """Return the layout of (signal, entity) pairs in their order."""
+    signals = {name: index for index, name in enumerate(dict.fromkeys(s for s, _ in pairs))}
+    entities = {name: index for index, name in enumerate(dict.fromkeys(e for _, e in pairs))}
+    return Layout(
+        tuple(signals),
+        tuple(entities),
+        tuple(signals[s] for s, _ in pairs),
+        tuple(entities[e] for _, e in pairs),
+    )
+
+
+def _first_positions(blocks: tuple[tuple[tuple[str, ...], int], ...]) -> dict[str, int]:
+    first: dict[str, int] = {}
+    position = 0
+    for names, count in blocks:
+        for name in names:
+            first[name] = position
+            position += count
+    return first

@@ -1,0 +1,164 @@
+"""Accelerators: power from load, temperature from power, clocks from both; all GPUs at once.
+
+Power is idle + leakage + switching, the last going with clock^2.2 (frequency times voltage
+squared, voltage rising with about half of it). Heat flows through silicon, paste and heat sink in
+series; paste and sink are first-order with their own time constants.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.fleet import Floats, Machines
+from simulator.load import Knobs, Load
+from simulator.seeds import generator
+
+IDLE, POWER_CAP, HW_SLOWDOWN, HW_THERMAL = 0x1, 0x4, 0x8, 0x40  # NVML clock-event bits
+POWER_EXPONENT = 2.2
+CLOCK_STEP_HERTZ = 15e6
+# Spread between devices of one model, relative (offset: celsius).
+POWER_SPREAD, PASTE_SPREAD, SINK_SPREAD, SPEED_SPREAD = 0.02, 0.05, 0.03, 0.003
+SENSOR_OFFSET_CELSIUS, SENSOR_NOISE_CELSIUS, SENSOR_NOISE_WATTS = 0.7, 0.2, 1.5
+POWER_JITTER = 0.01  # second to second, relative to the switching power
+# Memory sits beside the core under the same plate: warmer at rest (AcmeTrace medians 40 and 51 C),
+# level with it under load (99th percentiles 66 and 67 C on A100; stacked HBM3 runs warmer).
+MEMORY_SHARE, MEMORY_OFFSET_CELSIUS = 0.80, 17.0
+ECC_PER_SECOND, REPLAYS_PER_SECOND = 1 / 14_400, 1 / 28_800  # background, mean over devices
+
+
+class Gpus:
+    """State of all GPUs; arrays are in the order of `Machines.gpus`."""
+
+    def __init__(self, machines: Machines, inlet: Floats, seed: int) -> None:
+        self._machines, self.hardware = machines, machines.hardware
+        made = generator(seed, "gpu.made")
+        count = len(machines.gpus)
+        self._power = made.normal(1.0, POWER_SPREAD, count).clip(0.93, 1.07)
+        self._paste = made.normal(1.0, PASTE_SPREAD, count).clip(0.85, 1.15)
+        self._sink = made.normal(1.0, SINK_SPREAD, count).clip(0.9, 1.1)
+        self._offset = made.normal(0.0, SENSOR_OFFSET_CELSIUS, count)
+        self.speed_made: Floats = made.normal(1.0, SPEED_SPREAD, count)
+        self._ecc_rate = made.gamma(0.5, 2.0 * ECC_PER_SECOND, count)
+        self._noise = generator(seed, "gpu.noise")
+        self._errors = generator(seed, "gpu.errors")
+        self.watts: Floats = self._power * self.hardware.idle_watts
+        self._at_paste, self._at_sink = self.watts.copy(), self.watts.copy()
+        self.celsius: Floats = inlet + 0.06 * self.watts
+        self.slowed: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.capped: Floats = np.zeros(count)
+        self.clock: Floats = np.ones(count)  # share of the training clock
+        self._start_counters(made, count)
+
+    def _start_counters(self, made: np.random.Generator, count: int) -> None:
+        self.energy: Floats = made.uniform(1e8, 2e9, count)
+        self.capped_seconds: Floats = made.uniform(0, 500, count)
+        self.slowed_seconds: Floats = np.zeros(count)
+        self.ecc: Floats = made.poisson(self._ecc_rate * 86_400).astype(float)
+        self.replays: Floats = made.poisson(0.5, count).astype(float)
+        self._remapped: Floats = made.binomial(1, 0.02, count).astype(float)
+
+    def reload_driver(self, where: slice) -> None:
+        """Begin the volatile counters anew, as a driver reload or a reboot does."""
+        counters = (self.energy, self.capped_seconds, self.slowed_seconds, self.ecc, self.replays)
+        for counter in counters:
+            counter[where] = 0.0
+
+    def speed(self) -> Floats:
+        """Return how fast each GPU computes, 1 for a nominal one at its training clock."""
+        return self.speed_made * self.clock
+
+    def advance(self, load: Load, inlet: Floats, knobs: Knobs) -> None:
+        """Go on by one second under `load`, with air of `inlet` celsius at the sinks."""
+        self._heat(self._draw_power(load), inlet, knobs)
+        self._slow_down()
+        self._count()
+
+    def _draw_power(self, load: Load) -> Floats:
+        hw = self.hardware
+        jitter = self._noise.normal(1.0, POWER_JITTER, len(self.watts))
+        switching = hw.dynamic_watts * self._power * load.power * jitter
+        still = hw.idle_watts * self._power
+        still += hw.leakage_watts_per_kelvin * np.maximum(self.celsius - 40.0, 0.0)
+        wanted = np.where(self.slowed, hw.slowdown_clock_ratio, 1.0)
+        room = (hw.power_limit_watts - still) / np.maximum(switching, 1.0)
+        allowed = np.minimum(wanted, room ** (1 / POWER_EXPONENT))
+        self.capped = (allowed < wanted - 1e-9).astype(float)
+        self.clock = allowed
+        watts: Floats = still + switching * allowed**POWER_EXPONENT
+        return watts
+
+    def _heat(self, watts: Floats, inlet: Floats, knobs: Knobs) -> None:
+        hw = self.hardware
+        self.watts = watts
+        self._at_paste += (watts - self._at_paste) * (1 - math.exp(-1 / hw.paste_seconds))
+        self._at_sink += (watts - self._at_sink) * (1 - math.exp(-1 / hw.sink_seconds))
+        paste = hw.paste_kelvin_per_watt * self._paste * knobs.paste * self._at_paste
+        sink = hw.sink_kelvin_per_watt * self._sink * self._at_sink
+        self.celsius = inlet + hw.silicon_kelvin_per_watt * watts + paste + sink
+
+    def _slow_down(self) -> None:
+        """Engage below the slowdown margin, release above another: the hardware's hysteresis."""
+        margin = self.hardware.limit_celsius - self.celsius
+        self.slowed |= margin <= self.hardware.slowdown_margin_celsius
+        self.slowed &= margin < self.hardware.release_margin_celsius
+
+    def _count(self) -> None:
+        self.energy += self.watts
+        self.capped_seconds += self.capped
+        self.slowed_seconds += self.slowed
+        self.ecc += self._errors.poisson(self._ecc_rate)
+        self.replays += self._errors.poisson(REPLAYS_PER_SECOND, len(self.replays))
+
+    def readings(self, load: Load) -> dict[str, Floats]:
+        """Return what the driver reports, in catalogue units, at the sensors' resolution."""
+        hw, ones = self.hardware, np.ones(len(self.watts))
+        noise = self._noise.normal(size=(6, len(ones)))
+        core = np.round(self.celsius + self._offset + SENSOR_NOISE_CELSIUS * noise[0])
+        memory = MEMORY_SHARE * self.celsius + MEMORY_OFFSET_CELSIUS + 0.3 * noise[1]
+        used = hw.memory_bytes * (0.008 + load.memory_used)
+        return {
+            "gpu_utilization_ratio": _percent(load.busy + 0.004 * noise[2] * load.allocated),
+            "gpu_memory_controller_busy_ratio": _percent(load.memory * (1 + 0.02 * noise[3])),
+            "gpu_tensor_active_ratio": (load.tensor * (1 + 0.01 * noise[4])).clip(0, 1),
+            "gpu_temperature_celsius": core,
+            "gpu_temperature_margin_celsius": hw.limit_celsius - core,
+            "gpu_memory_temperature_celsius": np.round(memory),
+            "gpu_power_watts": np.round(self.watts + SENSOR_NOISE_WATTS * noise[5], 3),
+            "gpu_core_clock_hertz": self._clock(load, noise[2]),
+            "gpu_clock_event_reasons": self._reasons(load),
+            "gpu_pcie_tx_bytes_per_second": 2e5 + load.pcie * (1 + 0.02 * noise[3]),
+            "gpu_pcie_rx_bytes_per_second": 3e5 + load.pcie * (1 + 0.02 * noise[4]),
+            "scale_up_tx_bytes_per_second": np.abs(load.scale_up * (1 + 0.01 * noise[1])),
+            "gpu_memory_used_bytes": np.round(used / 2**20) * 2**20,
+            "gpu_energy_joules_total": np.round(self.energy, 3),
+            "gpu_memory_clock_hertz": hw.memory_clock_hertz * ones,
+            "gpu_throttle_power_seconds_total": self.capped_seconds,
+            "gpu_throttle_thermal_seconds_total": self.slowed_seconds,
+            "gpu_ecc_corrected_errors_total": self.ecc,
+            "gpu_ecc_uncorrected_errors_total": 0 * ones,
+            "gpu_pcie_replays_total": self.replays,
+            "gpu_pcie_link_width": 16 * ones,
+            "gpu_temperature_limit_celsius": hw.limit_celsius * ones,
+            "gpu_power_limit_watts": hw.power_limit_watts * ones,
+            "gpu_row_remap_corrected_rows_total": self._remapped,
+            "gpu_row_remap_pending": 0 * ones,
+        }
+
+    def _clock(self, load: Load, noise: Floats) -> Floats:
+        hw = self.hardware
+        working = np.where(load.power > 0.3, hw.clock_train_hertz * self.clock, hw.clock_max_hertz)
+        hertz = np.where(load.allocated, working + 5e6 * noise, hw.clock_idle_hertz)
+        steps: Floats = np.round(hertz / CLOCK_STEP_HERTZ) * CLOCK_STEP_HERTZ
+        return steps
+
+    def _reasons(self, load: Load) -> Floats:
+        bits = np.where(load.allocated, 0, IDLE) + POWER_CAP * (self.capped > 0)
+        reasons: Floats = (bits + (HW_SLOWDOWN | HW_THERMAL) * self.slowed).astype(float)
+        return reasons
+
+
+def _percent(share: Floats) -> Floats:
+    """Return a share as a counter of whole percents shows it."""
+    whole: Floats = np.round(share.clip(0, 1), 2)
+    return whole

@@ -1,0 +1,110 @@
+"""Network ports: bytes in step with the job, errors now and then, optics; all ports at once.
+
+The classic InfiniBand counters are narrow: they stop at the catalogue's `saturates_at`.
+"""
+
+import numpy as np
+
+from forewarn.catalogue import CATALOGUE
+from simulator.fleet import Floats, Machines
+from simulator.load import Knobs, Load
+from simulator.seeds import generator
+
+SYMBOL_ERRORS_PER_SECOND = 1 / 7200  # background of a healthy port
+RX_ERROR_SHARE = 0.05  # of the symbol errors, those that spoil a packet
+RECOVERIES_PER_SYMBOL_ERROR = 1 / 1500  # the link retrains once in so many
+RECOVERY_STALL_SECONDS = 0.25
+RETRANSMIT_SHARE, RETRANSMIT_MOST = 5e-4, 0.06  # throughput lost, per symbol error a second
+IDLE_BYTES_PER_SECOND = 2e4
+RX_WATTS, RX_LOSS_DECIBELS_PER_ERROR, RX_LOSS_MOST_DECIBELS = 0.9e-3, 0.04, 2.5
+
+
+class Ports:
+    """State of all ports; arrays are in the order of `Machines.ports`."""
+
+    def __init__(self, machines: Machines, seed: int) -> None:
+        made = generator(seed, "nic.made")
+        count = len(machines.ports)
+        self._hardware = machines.hardware
+        self._noise = generator(seed, "nic.noise")
+        self._errors = generator(seed, "nic.errors")
+        self._optic_watts = RX_WATTS * np.exp(made.normal(0.0, 0.08, count))
+        self._optic_celsius = made.normal(52.0, 1.5, count)
+        self.stalled: Floats = np.zeros(count)  # seconds of this second spent retraining
+        self._loss: Floats = np.zeros(count)
+        self._symbol_rate: Floats = np.zeros(count)
+        self._carrier: Floats = made.integers(1, 6, count).astype(float)
+        self._start_counters(made, count)
+
+    def _start_counters(self, made: np.random.Generator, count: int) -> None:
+        self.tx: Floats = np.floor(made.uniform(1e12, 1e15, count))
+        self.rx: Floats = np.floor(self.tx * made.uniform(0.99, 1.01, count))
+        self.symbol_errors: Floats = made.poisson(12, count).astype(float)
+        self.rx_errors: Floats = made.poisson(0.4, count).astype(float)
+        self.recoveries: Floats = made.poisson(0.2, count).astype(float)
+        self.waits: Floats = np.floor(made.uniform(0, 1e6, count))
+
+    def reboot(self, where: slice) -> None:
+        """Begin all counters anew."""
+        counters = (self.tx, self.rx, self.symbol_errors, self.rx_errors, self.recoveries)
+        for counter in (*counters, self.waits):
+            counter[where] = 0.0
+
+    def slowdown(self) -> Floats:
+        """Return by what factor an exchange through each port takes longer."""
+        factor: Floats = 1.0 / (1.0 - self._loss)
+        return factor
+
+    def advance(self, load: Load, knobs: Knobs) -> None:
+        """Go on by one second."""
+        self._symbol_rate = SYMBOL_ERRORS_PER_SECOND + knobs.symbol_errors
+        errors = self._errors.poisson(self._symbol_rate)
+        self.symbol_errors += errors
+        self.rx_errors += self._errors.binomial(errors, RX_ERROR_SHARE)
+        recovered = self._errors.poisson(knobs.symbol_errors * RECOVERIES_PER_SYMBOL_ERROR)
+        self.recoveries += recovered
+        self.stalled = RECOVERY_STALL_SECONDS * recovered
+        self._loss = np.minimum(RETRANSMIT_SHARE * knobs.symbol_errors, RETRANSMIT_MOST)
+        self._move(load)
+
+    def _move(self, load: Load) -> None:
+        noise = self._noise.normal(1.0, 0.005, (3, len(self.tx)))
+        rate = load.network * (1.0 - self._loss)
+        self.tx += np.floor(rate * noise[0].clip(0) + IDLE_BYTES_PER_SECOND)
+        self.rx += np.floor(rate * noise[1].clip(0) + IDLE_BYTES_PER_SECOND)
+        busy = load.network / self._hardware.port_bytes_per_second
+        self.waits += np.floor(2e4 * busy * noise[2].clip(0))
+
+    def readings(self) -> dict[str, Floats]:
+        """Return what the adapter reports, in catalogue units."""
+        ones = np.ones(len(self.tx))
+        noise = self._noise.normal(size=(3, len(ones)))
+        fading = (RX_LOSS_DECIBELS_PER_ERROR * (self._symbol_rate)).clip(0, RX_LOSS_MOST_DECIBELS)
+        bits = 8 * self._hardware.port_bytes_per_second
+        return {
+            "nic_tx_bytes_total": self.tx,
+            "nic_rx_bytes_total": self.rx,
+            "nic_link_up": ones,
+            "nic_carrier_changes_total": self._carrier,
+            "nic_symbol_errors_total": _narrow("nic_symbol_errors_total", self.symbol_errors),
+            "nic_link_downed_total": 0 * ones,
+            "nic_link_recoveries_total": _narrow("nic_link_recoveries_total", self.recoveries),
+            "nic_rx_errors_total": _narrow("nic_rx_errors_total", self.rx_errors),
+            "nic_tx_discards_total": 0 * ones,
+            "nic_rx_drops_total": 0 * ones,
+            "nic_tx_wait_ticks_total": _narrow("nic_tx_wait_ticks_total", self.waits),
+            "nic_link_speed_bytes_per_second": self._hardware.port_bytes_per_second * ones,
+            "nic_link_speed_max_bytes_per_second": self._hardware.port_bytes_per_second * ones,
+            "nic_optical_temperature_celsius": np.round(self._optic_celsius + 0.3 * noise[0], 1),
+            "nic_optical_rx_power_watts": self._optic_watts
+            * 10 ** (-fading / 10)
+            * (1 + 0.01 * noise[1]),
+            "nic_bit_error_ratio": (1e-14 + self._symbol_rate / bits) * np.exp(0.2 * noise[2]),
+        }
+
+
+def _narrow(signal: str, counter: Floats) -> Floats:
+    """Return the counter as its narrow register shows it: it stops when full."""
+    full = CATALOGUE[signal].saturates_at
+    assert full is not None  # noqa: S101 (a fact of the catalogue; a test covers it)
+    return np.minimum(counter, full)

@@ -1,0 +1,108 @@
+"""What a job reports, as frames and events of the agents on its nodes: once a step."""
+
+import numpy as np
+
+from forewarn import entity as entities
+from forewarn.records import Event, Frame
+from forewarn.wire import encode_layout
+from simulator.fleet import Floats, Machines
+from simulator.frames import layout
+from simulator.job import JobRun
+from simulator.nodes import Nodes
+from simulator.report import PhaseChange, StepReport
+from simulator.signals import JOB_SIGNALS, RANK_SIGNALS
+
+TOKENS_QUANTUM = 4096
+
+
+class JobFrames:
+    """Makes the frames of one job: its ranks by node, and the job's own values at rank 0's node."""
+
+    def __init__(self, run: JobRun, machines: Machines, cluster: str) -> None:
+        self._run, self._cluster, self._machines = run, cluster, machines
+        self.entity = entities.path("job", run.job.name)
+        self._source = f"reporter:{run.job.name}"
+        self._layouts: dict[tuple[int, bool], bytes] = {}
+        job, hardware = run.job, machines.hardware
+        peak = hardware.peak_flops_per_second * len(run.gpus)
+        tokens = job.mfu_ratio * peak * job.step_seconds / (6.0 * job.parameters)
+        # Six operations a parameter and token, forward and backward (PaLM, appendix B).
+        self.tokens = max(round(tokens / TOKENS_QUANTUM), 1) * TOKENS_QUANTUM
+        self._flops_per_token, self._peak = 6.0 * job.parameters, peak
+
+    def frames(self, report: StepReport, nodes: Nodes) -> list[Frame]:
+        """Return the frames of one step."""
+        ranks = np.stack(
+            [
+                np.full(len(report.compute), report.step_seconds),
+                report.compute,
+                report.data,
+                report.exchange,
+            ]
+        )
+        width = self._machines.width
+        out = []
+        for place, node in enumerate(self._run.nodes):
+            values = ranks[:, place * width : (place + 1) * width].ravel()
+            if place == 0:
+                values = np.concatenate([values, self._job_values(report)])
+            out.append(self._frame(report, place, node, values, nodes))
+        return out
+
+    def _job_values(self, report: StepReport) -> Floats:
+        rate = self.tokens / report.step_seconds
+        values = [
+            report.loss,
+            report.gradient_norm,
+            report.step_seconds,
+            self.tokens,
+            rate,
+            rate * self._flops_per_token / self._peak,
+            self._run.job.first_step + report.step,
+        ]
+        if report.checkpoint_seconds is not None:
+            values.append(report.checkpoint_seconds)
+        return np.array(values, dtype=np.float64)
+
+    def _frame(
+        self, report: StepReport, place: int, node: int, values: Floats, nodes: Nodes
+    ) -> Frame:
+        return Frame(
+            cluster=self._cluster,
+            node=self._machines.names[node],
+            source=self._source,
+            seq=nodes.next_seq(node, self._source),
+            time_unix_nano=nodes.clock(node, report.seconds),
+            boot_id=nodes.boot_id[node],
+            layout=self._layout(place, report.checkpoint_seconds is not None),
+            values=values.tobytes(),
+        )
+
+    def _layout(self, place: int, checkpoint: bool) -> bytes:
+        key = (place, checkpoint)
+        if key not in self._layouts:
+            width = self._machines.width
+            ranks = range(place * width, (place + 1) * width)
+            own = [f"{self.entity}/rank/{rank}" for rank in ranks]
+            pairs = [(signal, rank) for signal in RANK_SIGNALS for rank in own]
+            if place == 0:
+                extra = ("job_checkpoint_seconds",) if checkpoint else ()
+                pairs += [(signal, self.entity) for signal in (*JOB_SIGNALS, *extra)]
+            self._layouts[key] = encode_layout(layout(pairs))
+        return self._layouts[key]
+
+    def event(self, change: PhaseChange, nodes: Nodes) -> Event:
+        """Return a change of state as an event of rank 0's node."""
+        node = self._run.nodes[0]
+        return Event(
+            cluster=self._cluster,
+            entity=self.entity,
+            code=f"job.state:{change.state}",
+            time_unix_nano=nodes.clock(node, change.seconds),
+            severity="info",
+            text=f"job {change.job}: {change.state} after step {self._run.steps}",
+            node=self._machines.names[node],
+            source=self._source,
+            boot_id=nodes.boot_id[node],
+            seq=nodes.next_seq(node, f"{self._source}/events"),
+        )

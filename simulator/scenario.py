@@ -1,0 +1,134 @@
+"""The scenario: what the simulated cluster is, what runs on it and what goes wrong, as one file.
+
+Frozen Structs only; `simulator.reading` reads them from TOML, `scenario.schema.json` beside this
+module is their published schema.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+Form = Literal["sudden", "gradual", "intermittent"]
+Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table of the file: an unknown key in it is an error."""
+
+
+class AirCooling(_Section, frozen=True, kw_only=True, tag_field="kind", tag="air"):
+    """Room air: the mean temperature at the rack inlets and how far it slowly wanders (1 sigma)."""
+
+    supply_celsius: Annotated[float, msgspec.Meta(ge=5, le=45)] = 24.0
+    wander_celsius: Annotated[float, msgspec.Meta(ge=0, le=5)] = 0.4
+
+
+# The next way of cooling becomes a second member of this union, told apart by `kind`.
+Cooling = AirCooling
+
+
+class Fleet(_Section, frozen=True, kw_only=True):
+    """Which machines there are: nodes `n01`, `n02` …; `hardware` is a row of HARDWARE."""
+
+    nodes: Annotated[int, msgspec.Meta(ge=1, le=20_000)] = 8
+    gpus_per_node: Annotated[int, msgspec.Meta(ge=1, le=8)] = 8
+    nodes_per_rack: Count = 4
+    hardware: Literal["h100-sxm"] = "h100-sxm"
+    cooling: Cooling = AirCooling()
+
+    def node_names(self) -> tuple[str, ...]:
+        """Return the names of all nodes, in order."""
+        width = max(2, len(str(self.nodes)))
+        return tuple(f"n{number:0{width}d}" for number in range(1, self.nodes + 1))
+
+
+class Job(_Section, frozen=True, kw_only=True):
+    """A synchronous training job on all GPUs of its nodes.
+
+    `end_seconds` 0 is the end of the run; `checkpoint_every` and `evaluation_every` count steps,
+    0 is never. `exchange_ratio` is the share of a step spent in communication not hidden by
+    computing; `mfu_ratio` what the job reaches when nothing is wrong.
+    """
+
+    name: Name
+    nodes: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    start_seconds: Seconds = 0.0
+    end_seconds: Seconds = 0.0
+    loading_seconds: Positive = 25.0
+    compile_seconds: Positive = 15.0
+    step_seconds: Annotated[float, msgspec.Meta(ge=0.2, le=120)] = 2.4
+    exchange_ratio: Annotated[float, msgspec.Meta(gt=0, lt=0.9)] = 0.15
+    checkpoint_every: Annotated[int, msgspec.Meta(ge=0)] = 200
+    checkpoint_seconds: Positive = 12.0
+    evaluation_every: Annotated[int, msgspec.Meta(ge=0)] = 0
+    evaluation_seconds: Positive = 20.0
+    first_step: Annotated[int, msgspec.Meta(ge=0)] = 0
+    parameters: Positive = 8e9
+    mfu_ratio: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.42
+
+
+class Fault(_Section, frozen=True, kw_only=True):
+    """Something going wrong: `mode` is a row of FAULTS, which says the unit of `severity`.
+
+    `ramp_seconds` is how long the gradual form takes to reach its severity; `on_seconds` and
+    `off_seconds` are the beat of the intermittent one. `end_seconds` 0 is never.
+    """
+
+    mode: Name
+    entity: str
+    onset_seconds: Seconds
+    severity: Positive
+    form: Form = "sudden"
+    end_seconds: Seconds = 0.0
+    ramp_seconds: Positive = 120.0
+    on_seconds: Positive = 90.0
+    off_seconds: Positive = 45.0
+
+
+class Maintenance(_Section, frozen=True, kw_only=True):
+    """Planned work on a node that no job uses: its counters begin anew, nothing is wrong."""
+
+    kind: Literal["driver_reload", "reboot"]
+    node: str
+    at_seconds: Seconds
+    down_seconds: Positive = 60.0
+
+
+class Imperfection(_Section, frozen=True, kw_only=True):
+    """How often the pipeline itself loses something: chances per reading and per frame."""
+
+    failed_reading: Annotated[float, msgspec.Meta(ge=0, le=0.1)] = 1e-5
+    missed_frame: Annotated[float, msgspec.Meta(ge=0, le=0.1)] = 2e-4
+
+
+class Scenario(_Section, frozen=True, kw_only=True):
+    """The whole file."""
+
+    name: Name
+    cluster: Name = "simulated"
+    start: datetime = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
+    duration_seconds: Annotated[int, msgspec.Meta(ge=10, le=31 * 86400)] = 1500
+    fleet: Fleet = Fleet()
+    imperfection: Imperfection = Imperfection()
+    job: tuple[Job, ...] = ()
+    fault: tuple[Fault, ...] = ()
+    maintenance: tuple[Maintenance, ...] = ()
+
+    @property
+    def start_unix_nano(self) -> int:
+        """Return the first simulated second."""
+        return int(self.start.timestamp()) * 1_000_000_000
+
+    @property
+    def gpus(self) -> int:
+        """Return the number of GPUs."""
+        return self.fleet.nodes * self.fleet.gpus_per_node
+
+    @property
+    def learning_seconds(self) -> float:
+        """Return the first quarter of the run, in which detectors learn and no fault may begin."""
+        return self.duration_seconds / 4
