@@ -1,0 +1,1 @@
+"""The host: processors, memory, clock, kernel log and what hangs on them."""

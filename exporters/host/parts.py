@@ -1,0 +1,59 @@
+"""Names of parts as kernel lines spell them become entities of the node."""
+
+import re
+from pathlib import Path
+
+from exporters.collector import Host
+from exporters.host.kernel_rules import Hit
+from forewarn import entity as entities
+
+NVIDIA = "0x10de"
+_DISPLAY = "0x03"  # PCI base class of display and 3D controllers
+_SLOT = re.compile(r"(?:(?P<domain>[0-9a-f]{4,8}):)?(?P<rest>[0-9a-f]{2}:[0-9a-f]{2})(?P<fn>\.\d)?")
+
+
+def slot(text: str) -> str:
+    """Return a PCI address as entities spell it: `0000:1a:00.0`; other text is left as it is.
+
+    The driver leaves the function out, and NVML writes the domain with eight digits.
+    """
+    match = _SLOT.fullmatch(text.lower())
+    if match is None:
+        return text
+    domain = (match["domain"] or "0000").lstrip("0").rjust(4, "0")
+    return f"{domain}:{match['rest']}{match['fn'] or '.0'}"
+
+
+def entity(host: Host, hit: Hit) -> str:
+    """Return where a hit happened."""
+    if hit.where == "gpu":
+        return f"{host.entity}/gpu/{entities.name(slot(hit.at))}"
+    if hit.where == "nic":
+        return f"{host.entity}/nic/{entities.name(hit.at)}/port/1"
+    if hit.where == "nic_slot":
+        return f"{host.entity}/nic/{entities.name(_interface(host, slot(hit.at)))}/port/1"
+    if hit.where == "disk":
+        # The kernel names the controller; its drive is the first namespace.
+        return f"{host.entity}/disk/{entities.name(hit.at)}n1"
+    return host.entity
+
+
+def _interface(host: Host, address: str) -> str:
+    """Return the network interface of a PCI device, or the address where it has none."""
+    folder = host.sys / "bus/pci/devices" / address / "net"
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    return names[0] if names else address
+
+
+def gpus(host: Host) -> list[str]:
+    """Return the PCI addresses of NVIDIA accelerators, from sysfs: no driver is needed."""
+    devices = sorted((host.sys / "bus/pci/devices").glob("*"))
+    return [
+        device.name
+        for device in devices
+        if _text(device / "vendor") == NVIDIA and _text(device / "class").startswith(_DISPLAY)
+    ]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="ascii").strip() if path.exists() else ""

@@ -1,0 +1,43 @@
+"""The table of collectors: what the agent reads on every node. One line a collector."""
+
+from collections.abc import Callable, Iterable
+
+from exporters.collector import Collector, Host
+from exporters.host.clock import Clock
+from exporters.host.limits import Limits
+from exporters.host.memory_errors import MemoryErrors
+from exporters.host.pcie import Pcie
+from exporters.host.pressure import Pressure
+from exporters.host.processor import Processor
+from exporters.nic.interfaces import Interfaces
+from exporters.storage.drives import Drives
+from exporters.storage.filesystems import Filesystems
+from forewarn.errors import ConfigError
+
+COLLECTORS: dict[str, Callable[[Host], Collector]] = {
+    "clock": Clock,
+    "drives": Drives,
+    "filesystems": Filesystems,
+    "interfaces": Interfaces,
+    "limits": Limits,
+    "memory_errors": MemoryErrors,
+    "pcie": Pcie,
+    "pressure": Pressure,
+    "processor": Processor,
+}
+# Sources of events: they wait for something to happen instead of being asked.
+STREAMS = ("kernel_log", "reporter")
+
+
+def build(host: Host, disable: Iterable[str] = ()) -> list[Collector]:
+    """Make the collectors of a node, less those disabled.
+
+    Raises:
+        ConfigError: if a disabled name is none of ours.
+
+    """
+    unknown = sorted(set(disable) - COLLECTORS.keys() - set(STREAMS))
+    if unknown:
+        known = ", ".join([*COLLECTORS, *STREAMS])
+        raise ConfigError(f"agent.disable: unknown {', '.join(unknown)}; one of {known}")
+    return [make(host) for name, make in COLLECTORS.items() if name not in set(disable)]

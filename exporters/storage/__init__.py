@@ -1,0 +1,1 @@
+"""Drives and file systems."""

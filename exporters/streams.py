@@ -1,0 +1,70 @@
+"""Sources of events: each waits in a thread of its own for something to happen."""
+
+import logging
+import threading
+from pathlib import Path
+from typing import Protocol
+
+from prometheus_client import CollectorRegistry
+
+from exporters.collector import Host
+from exporters.host.kernel_cursor import Cursor
+from exporters.host.kernel_log import KernelLog
+from exporters.outlet import Outlet
+from forewarn.config import Agent as AgentSettings
+
+logger = logging.getLogger(__name__)
+STOP_SECONDS = 1.5
+
+
+class Stream(Protocol):
+    """A source of events."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until `stop`."""
+
+
+class Streams:
+    """The streams of one agent, less those disabled."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        host: Host,
+        state: Path,
+        outlet: Outlet,
+        registry: CollectorRegistry,
+    ) -> None:
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._kernel_log = KernelLog(
+            host, settings.kernel_log, Cursor(state / "kernel_log.json"), outlet, registry
+        )
+        table: dict[str, Stream] = {"kernel_log": self._kernel_log}
+        self._streams = {n: s for n, s in table.items() if n not in settings.disable}
+
+    def start(self) -> None:
+        """Start all; one that dies is told and leaves the others alone."""
+        for name, stream in self._streams.items():
+            thread = threading.Thread(
+                target=self._guard, args=(name, stream), name=name, daemon=True
+            )
+            self._threads.append(thread)
+            thread.start()
+
+    def _guard(self, name: str, stream: Stream) -> None:
+        try:
+            stream.run(self._stop)
+        except Exception:
+            logger.exception("stream %s died; its events are missing from now on", name)
+
+    def stop(self) -> None:
+        """Ask all to end and wait for them, shortly."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(STOP_SECONDS / max(1, len(self._threads)))
+
+    def settle(self) -> None:
+        """Save what was handed over to the bus."""
+        if "kernel_log" in self._streams:
+            self._kernel_log.save()
