@@ -42,7 +42,8 @@ class Hypothesis(msgspec.Struct, frozen=True):
 
     `entry` is "unknown" for the candidate that stands for every cause not in the table. `score`
     is additive, in nats; `share` its softmax over all candidates: a share of evidence, no
-    probability. `counts` are the (confirmed, refuted) that the score used.
+    probability. `counts` are the (confirmed, refuted) that the score used. `draft` marks an entry
+    whose steps nobody has checked yet.
     """
 
     entry: str
@@ -60,6 +61,7 @@ class Hypothesis(msgspec.Struct, frozen=True):
     next_check: Step | None = None
     drain: str = "none"
     counts: tuple[int, int] = (0, 0)
+    draft: bool = False
 
 
 class TimelineItem(msgspec.Struct, frozen=True):

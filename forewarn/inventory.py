@@ -21,6 +21,7 @@ class Inventory:
         self._items: dict[str, InventoryItem] = {}
         self._ranks: dict[str, dict[str, Placement]] = defaultdict(dict)
         self._jobs_of: dict[str, dict[str, Placement]] = defaultdict(dict)
+        self._children: dict[str, set[str]] = defaultdict(set)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -42,6 +43,7 @@ class Inventory:
             return self._items.pop(item.entity, None) is not None
         self._items[item.entity] = item
         self._place(item)
+        self._hang(item)
         return held is None or _content(held) != _content(item)
 
     def _place(self, item: InventoryItem) -> None:
@@ -57,6 +59,26 @@ class Inventory:
         self._ranks[item.placement.job].pop(item.entity, None)
         for place in _places(item.placement):
             self._jobs_of[place].pop(item.entity, None)
+
+    def _hang(self, item: InventoryItem) -> None:
+        chain = (item.entity, *entities.ancestors(item.entity))
+        for own, above in zip(chain, chain[1:], strict=False):
+            self._children[above].add(own)
+        for key, kind in PARENT_KEYS.items():
+            if item.attributes.get(key):
+                self._children[entities.path(kind, item.attributes[key])].add(item.entity)
+
+    def below(self, entity: str) -> set[str]:
+        """Return the known entities that hang on `entity`: a node's parts, a rack's nodes …"""
+        found: set[str] = set()
+        waiting = [entity]
+        while waiting:
+            above = waiting.pop()
+            fresh = [c for c in self._children.get(above, ()) if c not in found]
+            fresh = [c for c in fresh if c not in self._items or above in self.parents(c)]
+            found.update(fresh)
+            waiting += fresh
+        return {own for own in found if own in self._items}
 
     def attribute(self, entity: str, key: str) -> str | None:
         """Return an attribute of `entity`, else of the nearest entity above it by name."""

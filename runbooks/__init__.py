@@ -1,7 +1,14 @@
 """The root-cause runbook table: pure functions over entries that stand in `entries/*.yaml`."""
 
+from runbooks.evidence import Evidence, hardware_class
 from runbooks.load import load
+from runbooks.match import Candidate, match
 from runbooks.model import Entry
+from runbooks.rank import UNKNOWN, rank
+from runbooks.score import Counts
 from runbooks.table import Problem, Table
 
-__all__ = ["Entry", "Problem", "Table", "load"]
+__all__ = [
+    "UNKNOWN", "Candidate", "Counts", "Entry", "Evidence", "Problem", "Table", "hardware_class",
+    "load", "match", "rank",
+]  # fmt: skip
