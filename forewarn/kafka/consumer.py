@@ -17,7 +17,7 @@ from forewarn.kafka.link import CONNECT_SECONDS, Link, passing
 
 logger = logging.getLogger(__name__)
 SESSION_MS = 10_000  # a dead worker's partitions move after this
-HEARTBEAT_MS = 3_000
+HEARTBEAT_MS = 1_000  # a member learns of a new one by its heartbeat
 CALL_MS = 2_000
 LOOK_SECONDS = 5.0  # how often an idle consumer asks whether Kafka is there
 _LOG_APPEND_TIME = 1
@@ -40,6 +40,7 @@ class KafkaBusConsumer(Consumer):
         self._client: Any = None
         self._next_look = 0.0
         self._told_times: set[TopicName] = set()
+        self._commits_fail = False
         self._reach()
 
     def poll(self, timeout_seconds: float, max_messages: int = 1000) -> list[Message]:
@@ -72,6 +73,7 @@ class KafkaBusConsumer(Consumer):
             return
         try:
             self._client.commit(timeout_ms=CALL_MS)
+            self._commits_fail = False
         except (kafka_errors.CommitFailedError, kafka_errors.RebalanceInProgressError) as error:
             self._commit_failed(error)
         except (kafka_errors.KafkaError, OSError) as error:
@@ -249,8 +251,11 @@ class KafkaBusConsumer(Consumer):
         self._link.silent(error)
 
     def _commit_failed(self, error: BaseException) -> None:
+        """Count it, and tell the first of a row: a rebalance fails some."""
         self._link.metrics.commit_failures.inc()
-        logger.warning("commit failed, messages may come again: %s", error)
+        level = logging.DEBUG if self._commits_fail else logging.WARNING
+        self._commits_fail = True
+        logger.log(level, "a commit failed, messages may come again: %s", error)
 
 
 def _close(client: Any) -> None:

@@ -7,6 +7,7 @@ login revoked), a new one takes over and all unacknowledged messages are sent ag
 only then can a message appear twice. So no timeout of kafka-python ever drops a message.
 """
 
+import functools
 import logging
 import threading
 import time
@@ -118,14 +119,14 @@ class KafkaBusProducer(Producer):
         """Flush, then let go; what Kafka did not acknowledge in time is told and given up."""
         if self._closing:
             return
-        self.flush(timeout_seconds)
+        self.flush(max(0.0, timeout_seconds - CONNECT_SECONDS))
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-            left = self._messages
-        self._thread.join(CONNECT_SECONDS + 2)
-        if left:
-            logger.error("closed with %d messages that Kafka did not acknowledge", left)
+        self._thread.join(CONNECT_SECONDS)
+        if self._messages:
+            logger.error("gave %d messages up that Kafka did not acknowledge", self._messages)
+            self._account(-self._messages, -self._bytes)
 
     def _admit(self, topic: TopicName, record: _Record) -> None:
         if self._closing:
@@ -211,7 +212,10 @@ class KafkaBusProducer(Producer):
                 self._put_back(lane, number)
                 self._judge_missing(topic, lane)
                 return
-            future.add_both(self._settle, self._client, topic, number)
+            except BaseException:
+                self._put_back(lane, number)
+                raise
+            future.add_both(functools.partial(self._settle, self._client, topic, number))
 
     def _put_back(self, lane: _Lane, number: int) -> None:
         with self._changed:

@@ -1,3 +1,4 @@
+import threading
 import zlib
 from collections import defaultdict
 
@@ -140,24 +141,42 @@ def test_group_without_commit_gets_its_messages_again(bus: KafkaBus) -> None:
     assert [message.value for message in take(bus.consumer(["findings"], group="g"), 1)] == [b"x"]
 
 
+class Member(threading.Thread):
+    """A member of a group that polls and commits in its own thread."""
+
+    def __init__(self, bus: KafkaBus) -> None:
+        super().__init__()
+        self._consumer = bus.consumer(["frames"], group="g")
+        self.found: list[Message] = []
+        self.partitions = 0
+        self.leave = threading.Event()
+
+    def run(self) -> None:
+        while not self.leave.is_set():
+            self.found += self._consumer.poll(0.1)
+            self._consumer.commit()
+            self.partitions = len(self._consumer.positions())
+        self._consumer.close()
+
+
 def test_group_shares_partitions_and_reads_each_message_once(make_bus: MakeBus) -> None:
-    members = [make_bus().consumer(["frames"], group="g") for _ in range(2)]
+    members = [Member(make_bus()), Member(make_bus())]
     producer = make_bus().producer()
-    found: list[Message] = []
-
-    def shared() -> bool:
-        for member in members:
-            found.extend(member.poll(0.1))
-            member.commit()
-        return all(len(member.positions()) == 4 for member in members)
-
+    members[0].start()
     for number in range(100):
         producer.publish("frames", f"n{number}", b"before")
-    until(shared)
+    until(lambda: len(members[0].found) == 100)
+    members[1].start()
+    until(lambda: [member.partitions for member in members] == [4, 4])
     for number in range(100):
         producer.publish("frames", f"n{number}", b"after")
-    until(lambda: shared() and len(found) >= 200)
-    assert len({(message.partition, message.offset) for message in found}) == len(found) == 200
+    until(lambda: sum(len(member.found) for member in members) >= 200)
+    for member in members:
+        member.leave.set()
+        member.join()
+    found = [(m.partition, m.offset) for member in members for m in member.found]
+    assert len(set(found)) == len(found) == 200
+    assert members[1].found
 
 
 def test_lag_counts_what_was_not_polled(bus: KafkaBus, registry: CollectorRegistry) -> None:
