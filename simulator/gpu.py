@@ -2,10 +2,9 @@
 
 Power is idle + leakage + switching, the last going with clock^2.2 (frequency times voltage
 squared, voltage rising with about half of it). Heat flows through silicon, paste and heat sink in
-series; paste and sink are first-order with their own time constants.
+series, each first-order: C dT/dt = P - T/R, with heat capacities C that stay when R rises, so a bad
+interface is hotter and slower.
 """
-
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ IDLE, POWER_CAP, HW_SLOWDOWN, HW_THERMAL = 0x1, 0x4, 0x8, 0x40  # NVML clock-eve
 POWER_EXPONENT = 2.2
 CLOCK_STEP_HERTZ = 15e6
 # Spread between devices of one model, relative (offset: celsius).
-POWER_SPREAD, PASTE_SPREAD, SINK_SPREAD, SPEED_SPREAD = 0.02, 0.05, 0.03, 0.003
+POWER_SPREAD, PASTE_SPREAD, SINK_SPREAD, SPEED_SPREAD = 0.02, 0.08, 0.03, 0.003
 SENSOR_OFFSET_CELSIUS, SENSOR_NOISE_CELSIUS, SENSOR_NOISE_WATTS = 0.7, 0.2, 1.5
 POWER_JITTER = 0.01  # second to second, relative to the switching power
 # Memory sits beside the core under the same plate: warmer at rest (AcmeTrace medians 40 and 51 C),
@@ -43,8 +42,11 @@ class Gpus:
         self._noise = generator(seed, "gpu.noise")
         self._errors = generator(seed, "gpu.errors")
         self.watts: Floats = self._power * self.hardware.idle_watts
-        self._at_paste, self._at_sink = self.watts.copy(), self.watts.copy()
-        self.celsius: Floats = inlet + 0.06 * self.watts
+        hw = self.hardware
+        self._over_paste: Floats = hw.paste_kelvin_per_watt * self._paste * self.watts  # kelvin
+        self._over_base: Floats = hw.base_kelvin_per_watt * self._sink * self.watts
+        self._over_sink: Floats = hw.sink_kelvin_per_watt * self._sink * self.watts
+        self.celsius: Floats = inlet + self._over_paste + self._over_base + self._over_sink
         self.slowed: NDArray[np.bool_] = np.zeros(count, dtype=bool)
         self.capped: Floats = np.zeros(count)
         self.clock: Floats = np.ones(count)  # share of the training clock
@@ -91,11 +93,13 @@ class Gpus:
     def _heat(self, watts: Floats, inlet: Floats, knobs: Knobs) -> None:
         hw = self.hardware
         self.watts = watts
-        self._at_paste += (watts - self._at_paste) * (1 - math.exp(-1 / hw.paste_seconds))
-        self._at_sink += (watts - self._at_sink) * (1 - math.exp(-1 / hw.sink_seconds))
-        paste = hw.paste_kelvin_per_watt * self._paste * knobs.paste * self._at_paste
-        sink = hw.sink_kelvin_per_watt * self._sink * self._at_sink
-        self.celsius = inlet + hw.silicon_kelvin_per_watt * watts + paste + sink
+        paste = hw.paste_kelvin_per_watt * self._paste * knobs.paste
+        base, sink = (r * self._sink for r in (hw.base_kelvin_per_watt, hw.sink_kelvin_per_watt))
+        _settle(self._over_paste, paste * watts, hw.paste_seconds * knobs.paste)
+        _settle(self._over_base, base * watts, hw.base_seconds)
+        _settle(self._over_sink, sink * watts, hw.sink_seconds)
+        over = self._over_paste + self._over_base + self._over_sink
+        self.celsius = inlet + hw.silicon_kelvin_per_watt * watts + over
 
     def _slow_down(self) -> None:
         """Engage below the slowdown margin, release above another: the hardware's hysteresis."""
@@ -156,6 +160,11 @@ class Gpus:
         bits = np.where(load.allocated, 0, IDLE) + POWER_CAP * (self.capped > 0)
         reasons: Floats = (bits + (HW_SLOWDOWN | HW_THERMAL) * self.slowed).astype(float)
         return reasons
+
+
+def _settle(kelvin: Floats, target: Floats, seconds: Floats | float) -> None:
+    """Move a temperature difference towards its target for one second, in place."""
+    kelvin += (target - kelvin) * -np.expm1(-1.0 / seconds)
 
 
 def _percent(share: Floats) -> Floats:

@@ -7,7 +7,8 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     """One model of node: an accelerator of it and the thermal path to the air.
 
     Thermal resistances are kelvin per watt, in series: silicon, paste (the interface that ages),
-    heat sink. Clocks in hertz, power in watts, memory and rates in bytes.
+    base and fins of the heat sink, the last three with the time constant that each has when
+    healthy. Clocks in hertz, power in watts, memory and rates in bytes.
     """
 
     model: str
@@ -20,8 +21,10 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     leakage_watts_per_kelvin: float
     silicon_kelvin_per_watt: float
     paste_kelvin_per_watt: float
+    base_kelvin_per_watt: float
     sink_kelvin_per_watt: float
     paste_seconds: float
+    base_seconds: float
     sink_seconds: float
     limit_celsius: float
     slowdown_margin_celsius: float
@@ -43,9 +46,9 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
 # Power: idle 60 W at the first percentile, 101 W median and 440 W at the 99th on A100 (AcmeTrace,
 # CC BY 4.0); an H100 SXM has a 700 W limit where the A100 has 400 W. Thermal: an A100's core is at
 # 66 C at the 99th percentile of load, 22 C at the first, so about 0.1 K/W; the H100 dissipates more
-# through a larger sink. Time constants of about 40 s and of some minutes. The margin at which
-# H100 hardware slows down is -2 C (NVIDIA DCGM). Peak: dense bf16. Servers: 522 W without and
-# 1.4 to 6.5 kW with eight A100 (AcmeTrace).
+# through a larger sink. Its time constants: seconds in the die, 40 s and 150 s in the sink. H100
+# hardware slows down at a margin of -2 C (NVIDIA DCGM). Peak: dense bf16. Servers: 522 W without
+# and 1.4 to 6.5 kW with eight A100 (AcmeTrace).
 HARDWARE: dict[str, Hardware] = {
     "h100-sxm": Hardware(
         model="NVIDIA H100 80GB HBM3",
@@ -57,9 +60,11 @@ HARDWARE: dict[str, Hardware] = {
         power_limit_watts=700.0,
         leakage_watts_per_kelvin=0.25,
         silicon_kelvin_per_watt=0.005,
-        paste_kelvin_per_watt=0.034,
+        paste_kelvin_per_watt=0.014,
+        base_kelvin_per_watt=0.021,
         sink_kelvin_per_watt=0.020,
-        paste_seconds=40.0,
+        paste_seconds=4.0,
+        base_seconds=40.0,
         sink_seconds=150.0,
         limit_celsius=87.0,
         slowdown_margin_celsius=-2.0,

@@ -28,7 +28,7 @@ class Ports:
         self._hardware = machines.hardware
         self._noise = generator(seed, "nic.noise")
         self._errors = generator(seed, "nic.errors")
-        self._optic_watts = RX_WATTS * np.exp(made.normal(0.0, 0.08, count))
+        self._optic_watts: Floats = RX_WATTS * np.exp(made.normal(0.0, 0.08, count))
         self._optic_celsius = made.normal(52.0, 1.5, count)
         self.stalled: Floats = np.zeros(count)  # seconds of this second spent retraining
         self._loss: Floats = np.zeros(count)
@@ -63,7 +63,7 @@ class Ports:
         self.rx_errors += self._errors.binomial(errors, RX_ERROR_SHARE)
         recovered = self._errors.poisson(knobs.symbol_errors * RECOVERIES_PER_SYMBOL_ERROR)
         self.recoveries += recovered
-        self.stalled = RECOVERY_STALL_SECONDS * recovered
+        self.stalled = RECOVERY_STALL_SECONDS * recovered.astype(np.float64)
         self._loss = np.minimum(RETRANSMIT_SHARE * knobs.symbol_errors, RETRANSMIT_MOST)
         self._move(load)
 

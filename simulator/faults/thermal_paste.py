@@ -49,8 +49,8 @@ def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:
 THERMAL_PASTE = Mode(
     name="thermal_paste",
     entity_kind="gpu",
-    severity_help="share by which the paste's thermal resistance rises (1.5: to 2.5 times)",
-    severities=(1.7, 2.6),
+    severity_help="share by which the paste's thermal resistance rises (4: to 5 times)",
+    severities=(4.2, 5.6),
     heals=True,
     act=act,
     expected=expected,
