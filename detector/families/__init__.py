@@ -1,1 +1,33 @@
-"""One file each: what learns and what watches."""
+"""One file each: what learns and what watches. This is the table of them."""
+
+from detector.families.band import Band
+from detector.families.contract import Scorer
+from detector.families.counter import Counter
+from detector.families.event import Events
+from detector.families.limits import Limits
+from detector.families.progress import Progress
+from detector.series import Series
+from detector.verdict.ledger import Ledger
+from detector.verdict.tails import Tails
+from forewarn.catalogue import Family
+
+# Which class speaks for which family; `limits` is the absolute side of band and counter.
+FAMILIES: dict[Family, type] = {
+    "band": Band,
+    "counter": Counter,
+    "progress": Progress,
+    "event": Events,
+}
+
+
+class Families:
+    """The families of one engine, made in one place."""
+
+    def __init__(self, cluster: str, series: Series, ledger: Ledger) -> None:
+        self.tails = Tails()
+        self.band = Band(self.tails)
+        self.counter = Counter()
+        self.limits = Limits(series)
+        self.scorers: tuple[Scorer, ...] = (self.band, self.counter)
+        self.events = Events(cluster, ledger)
+        self.progress = Progress(cluster, ledger)

@@ -1,0 +1,228 @@
+"""The engine: messages in, findings out. Event time orders everything; no clock, no I/O.
+
+Per-record families (event, NaN of progress) speak on arrival; everything else when its tick of one
+second closes, in an order that does not depend on how messages were polled.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from prometheus_client import CollectorRegistry
+
+from detector.clocks import Clocks
+from detector.decode import Decoder, Item
+from detector.families import Families
+from detector.groups import Groups
+from detector.regimes import Regimes
+from detector.scoring import Scoring
+from detector.series import Block, Ints, Series
+from detector.telling import Telling
+from detector.ticks import Tick, Ticks
+from detector.verdict.judge import Judge
+from detector.verdict.ledger import Ledger
+from detector.waves import Waves, rounds
+from forewarn import entity as entities
+from forewarn import wire
+from forewarn.bus import Message
+from forewarn.deadletter import DeadLetters
+from forewarn.errors import ForewarnError, WireError
+from forewarn.inventory import Inventory
+from forewarn.records import NANOSECONDS, Event, Finding
+
+LEARN_SECONDS = 60
+
+
+class Engine:
+    """Detects; feed it messages in the order of each partition.
+
+    `seed` is for families that draw; none of today's does. Raises nothing on bad input: that is
+    counted and dead-lettered, and the rest goes on.
+    """
+
+    def __init__(
+        self, cluster: str, registry: CollectorRegistry, dead: DeadLetters, seed: int = 0
+    ) -> None:
+        self.cluster, self.seed, self._dead = cluster, seed, dead
+        self.telling = Telling(registry)
+        self.series, self.inventory, self._ledger = Series(), Inventory(), Ledger()
+        self._groups = Groups(self.series, self.inventory)
+        self._families = Families(cluster, self.series, self._ledger)
+        self._judge = Judge(cluster, self.series, self.inventory, self._groups, self._ledger)
+        self._scoring = Scoring(self.series, self._families, self._judge)
+        self._regimes = Regimes(self.series, self.inventory, self._groups, self._rebase)
+        self._decoder = Decoder(self.series, dead, self.telling)
+        self._waves = Waves(self.series, self.telling, self._refuse)
+        self._clocks = Clocks(cluster, self._ledger)
+        self._ticks = Ticks()
+        self._refused: set[tuple[str, str]] = set()
+        self._minute: int | None = None
+
+    def feed(self, messages: Sequence[Message]) -> list[Finding]:
+        """Take messages; return the findings that opened, changed materially or closed."""
+        out: list[Finding] = []
+        for message in sorted(messages, key=lambda m: m.append_time_unix_nano):
+            self._ticks.saw(message)
+            out += self._take(message)
+            for tick in self._ticks.ready():
+                out += self._close(tick)
+        return self._count(out)
+
+    def flush(self) -> list[Finding]:
+        """End: close the ticks and findings that are open."""
+        out = [finding for tick in self._ticks.drain() for finding in self._close(tick)]
+        seconds = float(self._ticks.closed or 0)
+        closed = (self._ledger.close(key, seconds) for key in self._ledger.keys())  # noqa: SIM118
+        out += [finding for finding in closed if finding is not None]
+        return self._count(out)
+
+    def _take(self, message: Message) -> list[Finding]:
+        try:
+            match message.topic:
+                case "frames":
+                    return self._take_frame(message)
+                case "jobs":
+                    return self._take_job_frame(message)
+                case "events":
+                    return self._take_event(message)
+                case "inventory":
+                    self._take_inventory(message)
+        except WireError as error:
+            self._dead.send(error.reason, str(error), message)
+        except ForewarnError as error:
+            self._dead.send("bad_value", str(error), message)
+        return []
+
+    def _take_frame(self, message: Message) -> list[Finding]:
+        item = self._decoder.read(message)
+        if item is None:
+            return []
+        if self._ticks.add_frame(item):
+            self.telling.late.inc()
+        out = self._clocks.on_frame(item)
+        event = self._clocks.rebooted(item)
+        found = [out, self._families.events.on(event, "") if event is not None else None]
+        return [finding for finding in found if finding is not None]
+
+    def _take_job_frame(self, message: Message) -> list[Finding]:
+        item = self._decoder.read(message)
+        if item is None:
+            return []
+        if self._ticks.add_job_frame(item):
+            self.telling.late.inc()
+        found = (
+            self._families.progress.on_number(own, name, value, item.seconds)
+            for own, values in watched(item).items()
+            for name, value in values.items()
+        )
+        return [finding for finding in found if finding is not None]
+
+    def _take_event(self, message: Message) -> list[Finding]:
+        event = wire.decode_event(message.value)
+        if self._families.events.repeated(event):
+            self.telling.duplicates.inc()
+            return []
+        self.telling.events.inc()
+        self._ticks.add_event(event, message.append_time_unix_nano)
+        found = self._families.events.on(event, self.inventory.job_of(event.entity))
+        return [found] if found is not None else []
+
+    def _take_inventory(self, message: Message) -> None:
+        if message.value:
+            self._regimes.on_inventory(wire.decode_inventory(message.value))
+
+    def _close(self, tick: Tick) -> list[Finding]:
+        """Work through one tick in canonical order: events, node frames, job frames, deadlines."""
+        seconds = float(tick.second)
+        out = self._states(tick.events)
+        self._regimes.refresh(seconds)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            for items in (tick.frames, tick.job_frames):
+                out += self._score(items)
+            out += self._steps(tick.job_frames)
+            out += self._deadlines(tick.second)
+        self.telling.ticks.inc()
+        self.telling.tick_delay.set(max(0.0, self._ticks.clock() / NANOSECONDS - seconds))
+        return out
+
+    def _states(self, events: list[Event]) -> list[Finding]:
+        out: list[Finding] = []
+        for event in sorted(events, key=lambda e: (e.time_unix_nano, e.node, e.source, e.seq)):
+            self._regimes.on_event(event)
+            namespace, _, state = event.code.lower().partition(":")
+            if namespace == "job.state" and entities.kind(event.entity) == "job":
+                seconds = event.time_unix_nano / NANOSECONDS
+                out += self._families.progress.on_state(event.entity, state, seconds)
+        return out
+
+    def _score(self, items: list[Item]) -> list[Finding]:
+        return [
+            finding
+            for turn in rounds(items)
+            for wave in self._waves.of(turn)
+            for finding in self._scoring.score(wave)
+        ]
+
+    def _steps(self, items: Iterable[Item]) -> list[Finding]:
+        out: list[Finding] = []
+        for item in sorted(items, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
+            for entity, values in watched(item).items():
+                if "job_step_seconds" in values:
+                    self._regimes.on_step(entities.last_name(entity), item.seconds)
+                out += self._families.progress.on_values(entity, values, item.seconds)
+        return out
+
+    def _deadlines(self, second: int) -> list[Finding]:
+        minute = second // LEARN_SECONDS
+        if self._minute is not None and minute > self._minute:
+            self._learn(float(second))
+        self._minute = minute
+        seconds = float(second)
+        return [
+            *self._families.progress.on_deadline(seconds),
+            *self._families.events.on_deadline(seconds),
+            *self._clocks.on_deadline(seconds),
+            *self._scoring.on_deadline(seconds),
+        ]
+
+    def _learn(self, seconds: float) -> None:
+        """Once a minute: slow statistics, tails, and what /metrics says of readiness."""
+        for block in self.series.blocks:
+            self._scoring.learn(block)
+        self._families.tails.rebuild()
+        self._ledger.forget(seconds)
+        ready = np.array([self._families.band.readiness(b) for b in self.series.blocks]).sum(axis=0)
+        self.telling.ready.set(float(ready[0]) / max(1.0, float(ready[1])))
+        self.telling.series.set(len(self.series))
+
+    def _rebase(self, block: Block, rows: Ints) -> None:
+        for scorer in self._families.scorers:
+            scorer.rebase(block, rows)
+        self._judge.persistence.of(block).hot[rows] = 0
+
+    def _refuse(self, item: Item, signal: str) -> None:
+        """Dead-letter a frame with a value that may not be, once per (node, signal)."""
+        key = (item.frame.node, signal)
+        if key in self._refused:
+            return
+        self._refused.add(key)
+        text = f"frame of {item.frame.node}: {signal} is not finite; it is taken as failed"
+        self._dead.send("bad_value", text, item.message)
+
+    def _count(self, findings: list[Finding]) -> list[Finding]:
+        for finding in findings:
+            if finding.seq == 1:
+                self.telling.findings.labels(finding.family, finding.movement).inc()
+        self.telling.open.set(len(self._ledger))
+        return findings
+
+
+def watched(item: Item) -> dict[str, dict[str, float]]:
+    """Return what a frame says of jobs: entity -> signal -> value, where the reading is OK."""
+    found: dict[str, dict[str, float]] = {}
+    if not item.plan.watched:
+        return found
+    values = np.frombuffer(item.frame.values, "<f8")
+    for position, entity, name in item.plan.watched:
+        if not item.frame.outcome or item.frame.outcome[position] == 0:
+            found.setdefault(entity, {})[name] = float(values[position])
+    return found

@@ -1,0 +1,135 @@
+"""Family counter: errors that are counted. One where none may be is an event at once; others are
+held against a Gamma-Poisson rate, shrunk to the pooled rate of their class.
+
+Real faults are overdispersed, so the predictive tail is negative binomial (facts: index of
+dispersion 3.4 on 584 real node faults); the variance is mu + mu^2 / SHAPE.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from detector.families import floors
+from detector.families.contract import Score
+from detector.series import (
+    F32,
+    SIGNALS,
+    Block,
+    Bool,
+    Ints,
+    Wave,
+    flags,
+    floats,
+    restore,
+    snapshot,
+)
+from forewarn.catalogue import Bad, Family
+
+SHAPE = 4.0  # of the negative binomial: how far rates of one series wander
+PRIOR_SECONDS = 600.0  # the pooled rate counts as much as ten minutes of own history
+MEMORY_SECONDS = 3600.0
+HANDFUL = 3.0  # fewer events in one sample are no growth
+TIMES = 4.0  # nor is less than four times the expected rate
+MAX_SURPRISE = 300.0
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """Events and seconds of exposure, both fading over an hour."""
+
+    at_once: Bool = field(default_factory=flags)
+    growing: Bool = field(default_factory=flags)
+    events: F32 = field(default_factory=floats)
+    seconds: F32 = field(default_factory=floats)
+    known: int = 0
+
+
+class Counter:
+    """The scorer of error counters."""
+
+    family: Family = "counter"
+
+    def __init__(self) -> None:
+        self._states: list[State] = []
+        self._pooled = np.zeros(len(SIGNALS), np.float32)
+
+    def state(self, block: Block) -> State:
+        """Return the state of a block, grown to the series it holds now."""
+        while len(self._states) <= block.number:
+            self._states.append(State())
+        state = self._states[block.number]
+        for local in range(state.known, block.used):
+            signal = block.signal(local)
+            counts = floors.errors(signal)
+            state.at_once[local] = counts and signal.bad is Bad.ANY_INCREASE
+            state.growing[local] = counts and signal.bad is not Bad.ANY_INCREASE
+        state.known = block.used
+        return state
+
+    def rose(self, wave: Wave) -> Bool:
+        """Say which counters rose that never may."""
+        s = self.state(wave.block)
+        found: Bool = wave.mask & s.at_once[wave.rows] & (wave.delta > 0)
+        return found
+
+    def score(self, wave: Wave) -> Score | None:
+        """Compare each increase with the expected count of its interval."""
+        s, rows = self.state(wave.block), wave.rows
+        own = s.growing[rows] & wave.mask
+        if not own.any():
+            return None
+        rate = self._rate(wave, s)
+        mean = rate * wave.dt
+        least = np.maximum(HANDFUL, TIMES * mean)
+        effect = np.where(own, wave.delta / least, 0).astype(np.float32)
+        surprise = np.zeros(len(effect), np.float32)
+        hot = np.flatnonzero(effect >= 1)
+        surprise[hot] = _surprise(wave.delta[hot], mean[hot])
+        return Score(surprise, effect, rate, np.sqrt(rate), own, own)
+
+    def _rate(self, wave: Wave, s: State) -> F32:
+        """Return the posterior mean rate per second."""
+        rows = wave.rows
+        prior = self._pooled[wave.block.klass[rows]] * PRIOR_SECONDS
+        rate: F32 = (s.events[rows] + prior) / (s.seconds[rows] + PRIOR_SECONDS)
+        return rate.astype(np.float32)
+
+    def absorb(self, wave: Wave, frozen: Bool) -> None:
+        """Add events and exposure; a frozen series keeps its rate."""
+        s, rows = self._states[wave.block.number], wave.rows
+        take = wave.mask & s.growing[rows] & ~frozen
+        fade = np.where(take, 1 - np.clip(wave.dt / MEMORY_SECONDS, 0, 1), 1)
+        s.events[rows] = s.events[rows] * fade + np.where(take, wave.delta, 0)
+        s.seconds[rows] = s.seconds[rows] * fade + np.where(take, wave.dt, 0)
+
+    def learn(self, block: Block) -> None:
+        """Pool the rates of this block's classes (the last block to speak for a class wins)."""
+        s, used = self.state(block), slice(0, block.used)
+        own = s.growing[used]
+        klass = block.klass[used][own].astype(np.int64)
+        events = np.bincount(klass, s.events[used][own], len(SIGNALS))
+        seconds = np.bincount(klass, s.seconds[used][own], len(SIGNALS))
+        seen = seconds > 0
+        self._pooled[seen] = (events[seen] / seconds[seen]).astype(np.float32)
+
+    def rebase(self, block: Block, rows: Ints) -> None:
+        """Keep the rate: errors belong to the hardware, not to the job."""
+
+    def snapshot(self, block: Block) -> dict[str, NDArray[Any]]:
+        """Copy the state of a block."""
+        return snapshot(self.state(block), block.used)
+
+    def restore(self, block: Block, arrays: dict[str, NDArray[Any]]) -> None:
+        """Write a snapshot back."""
+        restore(self.state(block), arrays)
+
+
+def _surprise(count: F32, mean: F32) -> F32:
+    """Return -log10 P(N >= count) of the negative binomial with that mean."""
+    safe = np.maximum(mean.astype(np.float64), 1e-9)
+    log_p = stats.nbinom.logsf(np.floor(count) - 1, SHAPE, SHAPE / (SHAPE + safe))
+    found: F32 = np.minimum(-log_p / np.log(10), MAX_SURPRISE).astype(np.float32)
+    return found

@@ -1,0 +1,18 @@
+"""Codes that are the ordinary course of things: a visible table. All other codes are findings."""
+
+from forewarn import codes
+
+NORMAL = (
+    "job.state:running", "job.state:pending", "job.state:completing", "job.state:completed",
+    "job.state:checkpoint_begin", "job.state:checkpoint_end",
+    "job.state:evaluation_begin", "job.state:evaluation_end",
+    "nic.link_state:init", "nic.link_state:armed", "nic.link_state:active", "nic.link_state:up",
+    "switch.port_state:up", "switch.sensor:ok", "switch.queue_watchdog:restored",
+    "node.service_state:ok", "gpu.recovery_action:none",
+    "slurm.node_state:idle", "slurm.node_state:allocated", "slurm.node_state:mixed",
+)  # fmt: skip
+
+
+def is_normal(code: str) -> bool:
+    """Say whether a code is no finding."""
+    return any(codes.matches(pattern, code) for pattern in NORMAL)

@@ -1,0 +1,52 @@
+"""Who belongs together: what a job runs on, and which series move with it."""
+
+import numpy as np
+
+from detector.series import CLASS, Ints, Series
+from forewarn import entity as entities
+from forewarn.inventory import Inventory
+
+
+class Groups:
+    """Series by job, from placements; recomputed when series or inventory change."""
+
+    def __init__(self, series: Series, inventory: Inventory) -> None:
+        self._series, self._inventory = series, inventory
+        self._slots: dict[str, Ints] = {}
+        self._version: tuple[int, int] = (-1, -1)
+        self.changes = 0  # raised by whoever applies inventory
+
+    def slots(self, job: str) -> Ints:
+        """Return the slots of all series on the devices and nodes of a job (its name)."""
+        version = (self._series.version, self.changes)
+        if version != self._version:
+            self._slots, self._version = {}, version
+        if job not in self._slots:
+            found = [s for own in self.entities(job) for s in self._series.slots(own)]
+            self._slots[job] = np.array(sorted(found), np.int64)
+        return self._slots[job]
+
+    def entities(self, job: str) -> set[str]:
+        """Return the entities a job's work shows on: its devices, and parts of its nodes.
+
+        A GPU of the node that no rank names belongs to somebody else.
+        """
+        devices: set[str] = set()
+        nodes: set[str] = set()
+        for placement in self._inventory.ranks(job).values():
+            devices.update(placement.devices)
+            node = placement.node
+            nodes.add(node if node.startswith("node/") else entities.path("node", node))
+        known = {own for node in nodes for own in self._series.entities(node)}
+        return {own for own in known if "/gpu/" not in own or _named(own, devices)}
+
+    def peers(self, name: str, job: str) -> Ints:
+        """Return the slots of one signal on everything a job runs on."""
+        slots = self.slots(job)
+        klass = CLASS[name]
+        own = [s for s in slots if self._series.at(int(s))[0].keys[int(s) % 32_768][0] == klass]
+        return np.array(own, np.int64)
+
+
+def _named(entity: str, devices: set[str]) -> bool:
+    return not devices or any(entities.inside(entity, device) for device in devices)

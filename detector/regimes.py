@@ -1,0 +1,125 @@
+"""What is normal changes with the job: placements, phases, restarts, new devices, reboots.
+
+Each change re-bases the bands it touches (the level is learned anew, the scale kept). Checkpoint,
+evaluation and start-up are pauses: no verdicts, no learning; all pauses are bounded in time.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from detector.groups import Groups
+from detector.series import BLOCK, Block, Ints, Series
+from forewarn import codes
+from forewarn import entity as entities
+from forewarn.inventory import Inventory
+from forewarn.records import NANOSECONDS, Event, InventoryItem
+
+PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation longer than this is no pause any more
+START_SECONDS = 900.0  # from `running` to the first step: loading, compiling
+SETTLE_SECONDS = 15.0  # after a pause, until levels are back
+RUNNING = frozenset({"running", "restarted"})
+PHASES = frozenset({"checkpoint", "evaluation"})
+NOTHING = np.zeros(0, np.int64)
+Rebase = Callable[[Block, Ints], None]
+
+
+class Regimes:
+    """Applies what jobs and inventory say to the blocks. Times are seconds since the epoch."""
+
+    def __init__(
+        self, series: Series, inventory: Inventory, groups: Groups, rebase: Rebase
+    ) -> None:
+        self._series, self._inventory, self._groups = series, inventory, groups
+        self._rebase_rows = rebase
+        self._starting: dict[str, float] = {}  # job -> when it was said to run
+        self._ended: set[str] = set()
+        self._jobs: set[str] = set()
+        self._stale: set[str] = set()  # jobs whose series may have changed
+        self._version = -1
+        self._marked: dict[str, Ints] = {}  # job -> slots marked as its own
+
+    def on_inventory(self, item: InventoryItem) -> None:
+        """Take an item: a new placement or a new device in a slot is a new regime."""
+        held = self._inventory.get(item.entity)
+        if not self._inventory.apply(item):
+            return
+        self._groups.changes += 1
+        seconds = item.time_unix_nano / NANOSECONDS
+        before = held.placement if held is not None else None
+        for placement in (before, None if item.removed else item.placement):
+            if placement is not None and before != item.placement:
+                self._ended.discard(placement.job)
+                self._stale.add(placement.job)
+                self._jobs.add(placement.job)
+        if held is not None and held.attributes.get("uuid") != item.attributes.get("uuid"):
+            self._rebase(np.array(self._series.slots(item.entity), np.int64), seconds)
+
+    def on_event(self, event: Event) -> None:
+        """Take a job.state event; all others say nothing about regimes."""
+        code = codes.normal(event.code)
+        if codes.namespace(code) != "job.state" or entities.kind(event.entity) != "job":
+            return
+        job, state = entities.last_name(event.entity), code.partition(":")[2]
+        seconds = event.time_unix_nano / NANOSECONDS
+        phase, _, edge = state.rpartition("_")
+        if phase in PHASES:
+            self._pause(job, seconds, PAUSE_SECONDS if edge == "begin" else SETTLE_SECONDS)
+        elif state in RUNNING:
+            self._starting[job] = seconds
+            self._ended.discard(job)
+            self._stale.add(job)
+            self._begin(job, seconds, START_SECONDS)
+        else:
+            self._ended.add(job)
+            self._stale.add(job)
+
+    def on_step(self, job: str, seconds: float) -> None:
+        """Take a finished step: the first one after the start ends the start-up."""
+        if job in self._starting:
+            del self._starting[job]
+            self._begin(job, seconds, SETTLE_SECONDS)
+
+    def refresh(self, seconds: float) -> None:
+        """Mark what jobs run on, after series or placements changed."""
+        if self._series.version != self._version:
+            self._version = self._series.version
+            self._stale.update(self._jobs)
+        for job in sorted(self._stale):
+            self._mark(job, seconds)
+        self._stale.clear()
+
+    def _mark(self, job: str, seconds: float) -> None:
+        """Series that are newly a job's own, or no longer, begin a new regime."""
+        own = self._groups.slots(job) if job not in self._ended else NOTHING
+        before = self._marked.get(job, NOTHING)
+        self._marked[job] = own
+        self._load(np.setdiff1d(before, own), False, seconds + SETTLE_SECONDS)
+        start = START_SECONDS if job in self._starting else SETTLE_SECONDS
+        self._load(np.setdiff1d(own, before), True, seconds + start)
+
+    def _load(self, slots: Ints, loaded: bool, until: float) -> None:
+        for block, rows in self._rows(slots):
+            block.loaded[rows] = loaded
+            self._rebase_rows(block, rows)
+            block.quiet_until[rows] = until
+
+    def _begin(self, job: str, seconds: float, quiet: float) -> None:
+        self._load(self._marked.get(job, NOTHING), True, seconds + quiet)
+
+    def _pause(self, job: str, seconds: float, quiet: float) -> None:
+        if job in self._starting:
+            return
+        for block, rows in self._rows(self._marked.get(job, NOTHING)):
+            block.quiet_until[rows] = seconds + quiet
+
+    def _rebase(self, slots: Ints, seconds: float) -> None:
+        for block, rows in self._rows(slots):
+            self._rebase_rows(block, rows)
+            block.quiet_until[rows] = seconds + SETTLE_SECONDS
+
+    def _rows(self, slots: Ints) -> list[tuple[Block, Ints]]:
+        numbers = slots // BLOCK
+        return [
+            (self._series.blocks[int(n)], slots[numbers == n] % BLOCK) for n in np.unique(numbers)
+        ]

@@ -1,0 +1,84 @@
+"""One wave through all scorers: rates, limits, counters, bands; then what they say is judged."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.families import Families
+from detector.families.contract import Score
+from detector.families.limits import MOVEMENT
+from detector.series import BLOCK, Block, Ints, Series, Wave
+from detector.verdict.judge import Judge
+from forewarn.records import Finding
+
+
+class Scoring:
+    """Scores waves; owns no statistics itself."""
+
+    def __init__(self, series: Series, families: Families, judge: Judge) -> None:
+        self._series, self._families, self._judge = series, families, judge
+        self._effects: list[NDArray[np.float32]] = []  # last signed effect of each slot, by block
+
+    def score(self, wave: Wave) -> list[Finding]:
+        """Return the findings that one wave opens, updates or closes."""
+        out = self._limits(wave) + self._counts(wave)
+        for scorer in self._families.scorers:
+            score = scorer.score(wave)
+            if score is None:
+                continue
+            score = self._hush(wave, score)
+            self._note(wave, score)
+            out += self._judge.lasting(wave, score, scorer.family, self._levels)
+            scorer.absorb(wave, self._judge.frozen | self._quiet(wave))
+        return out
+
+    @staticmethod
+    def _quiet(wave: Wave) -> Any:
+        return wave.time < wave.block.quiet_until[wave.rows]
+
+    def _hush(self, wave: Wave, score: Score) -> Score:
+        """No verdicts in a pause."""
+        return score._replace(ready=score.ready & ~self._quiet(wave))
+
+    def _note(self, wave: Wave, score: Score) -> None:
+        while len(self._effects) <= wave.block.number:
+            self._effects.append(np.zeros(BLOCK, np.float32))
+        held = self._effects[wave.block.number]
+        held[wave.rows] = np.where(score.ready, score.effect, held[wave.rows])
+
+    def _levels(self, slots: Ints) -> NDArray[np.float32]:
+        """Return the last effects of some slots."""
+        return np.array([self._effects[s // BLOCK][s % BLOCK] for s in slots], np.float32)
+
+    def _limits(self, wave: Wave) -> list[Finding]:
+        limits, out = self._families.limits, []
+        breach = limits.check(wave)
+        for at in np.flatnonzero(breach):
+            local = int(wave.rows[at]) if not isinstance(wave.rows, slice) else int(at)
+            low, high = limits.limits(wave.block, local)
+            observed = limits.observed(wave, int(at))
+            movement = MOVEMENT[int(breach[at])]
+            found = self._judge.at_once(wave, int(at), "band" if movement != "nonzero" else
+                                        "counter", movement, observed, low, high)  # fmt: skip
+            if found is not None:
+                out.append(found)
+        return out
+
+    def _counts(self, wave: Wave) -> list[Finding]:
+        out = []
+        for at in np.flatnonzero(self._families.counter.rose(wave)):
+            seen = float(wave.delta[at])
+            found = self._judge.at_once(wave, int(at), "counter", "event", seen, None, None)
+            if found is not None:
+                out.append(found)
+        return out
+
+    def learn(self, block: Block) -> None:
+        """Move all slow statistics of a block; once a minute."""
+        for scorer in self._families.scorers:
+            scorer.learn(block)
+
+    def on_deadline(self, seconds: float) -> list[Finding]:
+        """Close limit findings without a breach, and those whose series went silent."""
+        return self._judge.on_deadline(seconds)

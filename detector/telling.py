@@ -1,0 +1,37 @@
+"""What the detect stage tells about itself on /metrics."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+
+class Telling:
+    """The counters and gauges of one engine."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"forewarn_{name}", text, labels, registry=registry)
+
+        def gauge(name: str, text: str, *labels: str) -> Gauge:
+            return Gauge(f"forewarn_{name}", text, labels, registry=registry)
+
+        self.frames = counter("frames", "Frames taken, by topic.", "topic")
+        self.samples = counter("samples", "Samples that had a value and were scored.")
+        self.failed = counter("samples_failed", "Samples without a usable value.", "reason")
+        self.late = counter("frames_late", "Frames of a tick that was closed; still used.")
+        self.lost = counter("frames_lost", "Frames missing by sequence number.")
+        self.duplicates = counter("frames_duplicate", "Frames seen before; ignored.")
+        self.ahead = counter("frames_ahead", "Frames over 5 s ahead; taken at append time.")
+        self.events = counter("events", "Events taken.")
+        self.findings = counter(
+            "findings", "Findings opened, by family and movement.", "family", "movement"
+        )
+        self.ticks = counter("ticks", "Ticks closed.")
+        self.open = gauge("findings_open", "Findings that are open now.")
+        self.series = gauge("series", "Series known.")
+        self.ready = gauge("series_ready_ratio", "Share of scored series past their warm-up.")
+        self.tick_delay = gauge(
+            "tick_delay_seconds", "Append time at which the last tick closed, after its own time."
+        )
+        self.lag = gauge("detect_lag_messages", "Messages on the bus that were not polled yet.")
+        self.surprising = gauge(
+            "surprising_ratio", "Share of samples with p < 0.01, should be 0.01.", "family"
+        )

@@ -1,0 +1,135 @@
+"""One-second ticks of event time: what belongs together, and when it is complete.
+
+A tick closes when every live stream reported it or a later one, or 500 ms of append time after
+its median frame. The very first waits until its streams have moved on, since nobody knows yet who
+is live. What comes later for a closed tick joins the next one and is counted late.
+"""
+
+from collections.abc import Iterator
+
+from detector.decode import Item
+from forewarn.bus import Message, Position
+from forewarn.records import NANOSECONDS, Event
+
+WAIT_NANO = NANOSECONDS // 2
+LIVE_TICKS = 3  # a stream that missed more than these is not waited for
+IDLE_NANO = 5 * NANOSECONDS  # a partition this far behind is idle or backlog, and holds nobody up
+Stream = tuple[str, str]
+
+
+class Tick:
+    """Everything of one second of event time."""
+
+    def __init__(self, second: int) -> None:
+        self.second = second
+        self.frames: list[Item] = []
+        self.job_frames: list[Item] = []
+        self.events: list[Event] = []
+        self.appended: list[int] = []
+
+
+class Ticks:
+    """Collects items by their second and gives ticks back, closed and in order."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, Tick] = {}
+        self._last: dict[Stream, int] = {}
+        self._clocks: dict[Position, int] = {}
+        self._newest = 0
+        self._closed: int | None = None
+        self._waiting: set[Stream] | None = None
+
+    @property
+    def closed(self) -> int | None:
+        """Return the last closed second."""
+        return self._closed
+
+    def saw(self, message: Message) -> None:
+        """Advance the append clock of a partition."""
+        at, appended = (message.topic, message.partition), message.append_time_unix_nano
+        self._clocks[at] = max(self._clocks.get(at, 0), appended)
+        self._newest = max(self._newest, appended)
+
+    def add_frame(self, item: Item) -> bool:
+        """Take a node's frame; return whether its tick was closed already."""
+        second, late = self._second(item.seconds)
+        tick = self._tick(second)
+        tick.frames.append(item)
+        tick.appended.append(item.message.append_time_unix_nano)
+        own = int(item.seconds)
+        self._last[item.stream] = max(own, self._last.get(item.stream, own))
+        if self._waiting is not None and own >= min(self._open):
+            self._waiting.discard(item.stream)
+        return late
+
+    def add_job_frame(self, item: Item) -> bool:
+        """Take a job's frame; jobs report by steps, so nobody waits for them."""
+        second, late = self._second(item.seconds)
+        tick = self._tick(second)
+        tick.job_frames.append(item)
+        tick.appended.append(item.message.append_time_unix_nano)
+        return late
+
+    def add_event(self, event: Event, appended: int) -> None:
+        """Take an event, at its own time but not ahead of the stream's clock."""
+        second, _ = self._second(min(event.time_unix_nano, appended) / NANOSECONDS)
+        tick = self._tick(second)
+        tick.events.append(event)
+        tick.appended.append(appended)
+
+    def _second(self, seconds: float) -> tuple[int, bool]:
+        second = int(seconds)
+        late = self._closed is not None and second <= self._closed
+        return (second if not late else self._earliest()), late
+
+    def _earliest(self) -> int:
+        """Return the tick that a late item joins: the next one after the closed."""
+        assert self._closed is not None  # noqa: S101 - late implies closed
+        return self._closed + 1
+
+    def _tick(self, second: int) -> Tick:
+        if second not in self._open:
+            earliest = min(self._open, default=None)
+            self._open[second] = Tick(second)
+            if earliest is None or second < earliest:
+                self._waiting = None
+        return self._open[second]
+
+    def ready(self) -> Iterator[Tick]:
+        """Give back all ticks that are complete, in order."""
+        while self._open:
+            second = min(self._open)
+            if not self._complete(second):
+                return
+            yield self._close(second)
+
+    def drain(self) -> Iterator[Tick]:
+        """Give back all ticks, complete or not: the end of a recording."""
+        while self._open:
+            yield self._close(min(self._open))
+
+    def _close(self, second: int) -> Tick:
+        self._closed, self._waiting = second, None
+        return self._open.pop(second)
+
+    def _complete(self, second: int) -> bool:
+        if self._waiting is None:
+            target = second if self._closed is not None else second + 1
+            self._waiting = {
+                s for s, last in self._last.items() if second - LIVE_TICKS <= last < target
+            }
+        if self._last and not self._waiting and (self._closed is not None or self._moved(second)):
+            return True
+        appended = self._open[second].appended  # in the order of arrival: the middle is the median
+        deadline = appended[(len(appended) - 1) // 2] + WAIT_NANO
+        return self._newest >= deadline and self.clock() >= deadline
+
+    def _moved(self, second: int) -> bool:
+        """Say whether the streams of the very first tick have all gone on to a later one."""
+        self._waiting = {s for s, last in self._last.items() if last <= second}
+        return not self._waiting
+
+    def clock(self) -> int:
+        """Return the append time that all busy partitions have reached."""
+        busy = (t for t in self._clocks.values() if self._newest - t < IDLE_NANO)
+        return min(busy, default=self._newest)

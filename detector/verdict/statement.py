@@ -1,0 +1,61 @@
+"""A verdict as a Finding: what was seen, what was expected, what else the entity says."""
+
+import math
+
+from detector.series import Block, Series
+from forewarn.catalogue import Family, Movement, Signal
+from forewarn.records import NANOSECONDS, Finding, Reading, Severity
+
+MAX_READINGS = 64
+GRAVE_EFFECT = 3.0  # floors: from here on a learned deviation is major
+MODEL_IDS: dict[Family, str] = {"band": "band/1", "context": "context/1", "counter": "counter/1"}
+
+
+def severity(family: Family, movement: Movement, effect: float) -> Severity:
+    """Return the severity of a finding; an absolute limit and a forbidden count are major."""
+    if movement in {"above", "below", "zero", "nonzero", "event"}:
+        return "major"
+    return "major" if abs(effect) >= GRAVE_EFFECT else "minor"
+
+
+def readings(series: Series, entity: str) -> tuple[Reading, ...]:
+    """Return the latest values of all signals of an entity (at most 64)."""
+    found = []
+    for slot in series.slots(entity)[:MAX_READINGS]:
+        block, local = series.at(slot)
+        value, seconds = series.value(slot)
+        if math.isfinite(value):
+            at = round(seconds * NANOSECONDS)
+            found.append(Reading(block.signal(local).name, entity, value, at))
+    return tuple(found)
+
+
+def finite(value: float | None) -> float | None:
+    """Return a value that may travel: NaN and infinities become None."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def text(signal: Signal, entity: str, observed: float, expected: float | None) -> str:
+    """Say in one line what was seen."""
+    unit = "" if signal.unit in {"none", "bool", "state", "count"} else f" {signal.unit}"
+    rate = "/s" if signal.kind == "counter" else ""
+    said = f"{signal.name} of {entity} is {observed:.4g}{unit}{rate}"
+    return said if expected is None else f"{said}, expected {expected:.4g}"
+
+
+def finding(
+    *, id_: str, cluster: str, block: Block, local: int, family: Family, movement: Movement,
+    seconds: float, observed: float, expected: float | None, low: float | None,
+    high: float | None, surprise: float, effect: float, job: str, around: tuple[Reading, ...],
+) -> Finding:  # fmt: skip
+    """Put a finding together; times in seconds, values in the signal's unit."""
+    signal, entity, nano = block.signal(local), block.entity(local), round(seconds * NANOSECONDS)
+    return Finding(
+        id=id_, cluster=cluster, entity=entity, signal=signal.name, family=family,
+        movement=movement, value_class="number", opened_at_unix_nano=nano,
+        updated_at_unix_nano=nano, observed=finite(observed), expected=finite(expected),
+        low=finite(low), high=finite(high), unit=signal.unit, surprise=min(300.0, surprise),
+        effect=finite(effect) or 0.0, severity=severity(family, movement, effect),
+        text=text(signal, entity, observed, expected), job=job,
+        model_id=MODEL_IDS.get(family, ""), readings=around,
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""Surprise from tails: how rare a standardised residual is in its class, honestly.
+
+Per class (signal) a histogram of what was seen, pooled over all its series and taken once a
+minute, is joined to a prior that decays slower than a normal tail. Beyond the largest bin that
+holds enough, an exponential tail goes on (a generalised Pareto with shape 0).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.series import F32, SIGNALS, Bool
+
+BINS, STEP = 256, 0.125  # residuals of 0 to 32 scales
+PRIOR_WEIGHT = 2000.0  # samples that the prior counts for
+PRIOR_DECADES = 0.6  # the prior tail: p = 10^(-0.6 z), far heavier than a normal one
+ENOUGH = 20.0  # samples beyond a bin that make its empirical share trusted
+FORGET = 0.9997  # per minute: a memory of about two days
+MAX_SURPRISE = 300.0
+
+
+class Tails:
+    """One table of surprise per class; `table[class, bin]` is rebuilt once a minute."""
+
+    def __init__(self) -> None:
+        self.counts: NDArray[np.float64] = np.zeros((len(SIGNALS), BINS))
+        edges = np.arange(BINS) * STEP
+        self._prior = np.minimum(1.0, 10.0 ** (-PRIOR_DECADES * edges))
+        self.table: F32 = np.tile(-np.log10(self._prior), (len(SIGNALS), 1)).astype(np.float32)
+
+    def surprise(self, klass: NDArray[np.int16], z: F32) -> F32:
+        """Return -log10 p of residuals; z <= 0 (or NaN) is no surprise."""
+        bins = np.minimum(np.nan_to_num(np.maximum(z, 0.0)) / STEP, BINS - 1).astype(np.int32)
+        found: F32 = self.table[klass, bins]
+        return found
+
+    def observe(self, klass: NDArray[np.int16], z: F32, mask: Bool) -> None:
+        """Count residuals of quiet series; the order does not matter."""
+        z, klass = np.maximum(z[mask], 0.0), klass[mask]
+        bins = np.minimum(z / STEP, BINS - 1).astype(np.int64)
+        flat = np.bincount(klass.astype(np.int64) * BINS + bins, minlength=self.counts.size)
+        self.counts += flat.reshape(self.counts.shape)
+
+    def rebuild(self) -> None:
+        """Make the table anew from what was counted, and forget a little."""
+        for klass in np.flatnonzero(self.counts.any(axis=1)):
+            self.table[klass] = self._curve(self.counts[klass])
+        self.counts *= FORGET
+
+    def _curve(self, counts: NDArray[np.float64]) -> NDArray[Any]:
+        """Return -log10 of the share at or beyond each bin, never decreasing."""
+        beyond = counts[::-1].cumsum()[::-1]
+        total = beyond[0]
+        share = (beyond + PRIOR_WEIGHT * self._prior) / (total + PRIOR_WEIGHT)
+        known = int(np.flatnonzero(beyond >= ENOUGH)[-1]) if total >= ENOUGH else 0
+        edges = np.arange(BINS) * STEP
+        excess = np.maximum(edges[known:] - edges[known], 0.0) * PRIOR_DECADES
+        share[known:] = np.maximum(share[known] * 10.0**-excess, 1e-300)
+        curve: NDArray[Any] = np.minimum(-np.log10(np.minimum(share, 1.0)), MAX_SURPRISE)
+        return curve
