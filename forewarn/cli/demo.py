@@ -71,8 +71,9 @@ def _run(scenario: "Scenario", seed: int, directory: Path, show: Show) -> Score:
     line = Line(Settings(cluster=scenario.cluster), directory, runbooks.load())
     show.begin(scenario, seed)
     for instant in simulation:
-        line.publish(instant.frames, instant.job_frames, instant.events, instant.inventory)
-        show.step(line.step(instant.time_unix_nano), instant.time_unix_nano)
+        now = instant.time_unix_nano
+        line.publish(now, instant.frames, instant.job_frames, instant.events, instant.inventory)
+        show.step(line.step(), now)
     show.step(line.finish(), line.now)
     show.end(line)
     result = score(simulation.truth, line.incidents())

@@ -43,7 +43,7 @@ class JsonShow:
 
     def begin(self, scenario: "Scenario", seed: int) -> None:
         """Write the seed and the scenario's name."""
-        emit({"kind": "begin", "seed": seed, "scenario": scenario.name, "gpus": scenario.gpus})
+        emit({"kind": "begin", "seed": seed, "scenario": scenario.name, "gpus": _gpus(scenario)})
 
     def step(self, step: Step, now: int) -> None:
         """Write findings and incidents as they change."""
@@ -81,11 +81,12 @@ class TerminalShow:
         )
         self._begun = time.monotonic()
         self._first = 0
+        self._told: dict[str, int] = {}
 
     def begin(self, scenario: "Scenario", seed: int) -> None:
         """Say what is simulated."""
         self._console.print(
-            f"[bold]{escape(scenario.name)}[/bold]: {scenario.gpus} simulated GPUs, "
+            f"[bold]{escape(scenario.name)}[/bold]: {_gpus(scenario)} simulated GPUs, "
             f"{scenario.duration_seconds / 60:.0f} minutes, seed [cyan]{seed}[/cyan] "
             f"(again with [cyan]--seed {seed}[/cyan])"
         )
@@ -99,7 +100,9 @@ class TerminalShow:
             if finding.seq == 1:
                 self._progress.console.print(render.finding_line(finding, self._language))
         for incident in step.incidents:
-            self._progress.console.print(render.incident_line(incident, self._language))
+            if self._told.get(incident.id) != incident.seq:
+                self._told[incident.id] = incident.seq
+                self._progress.console.print(render.incident_line(incident, self._language))
         self._progress.update(self._task, completed=(now - self._first) / NANOSECONDS)
 
     def end(self, line: Line) -> None:
@@ -158,3 +161,7 @@ def _score_table(rows: tuple[Row, ...]) -> Table:
             mark, seconds(row.delay_seconds), cause, " or ".join(row.expected),
         )  # fmt: skip
     return table
+
+
+def _gpus(scenario: "Scenario") -> int:
+    return scenario.fleet.nodes * scenario.fleet.gpus_per_node

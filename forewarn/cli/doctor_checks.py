@@ -81,7 +81,6 @@ def state(settings: Settings) -> Iterator[Result]:
 def sensors(settings: Settings) -> Iterator[Result]:
     """The collectors of this machine give readings."""
     from exporters.agent import Agent
-
     from forewarn.cli.agent import once
 
     samples = once(settings, Agent)
@@ -108,7 +107,6 @@ def kernel_log(settings: Settings) -> Iterator[Result]:
 def clock(settings: Settings) -> Iterator[Result]:
     """The clock is synchronised: causes are ordered in time."""
     from exporters.agent import Agent
-
     from forewarn.cli.agent import once
 
     own = {s.signal: s for s in once(settings, Agent) if s.signal.startswith("node_clock_")}
@@ -160,7 +158,11 @@ def kafka(settings: Settings) -> Iterator[Result]:
     from forewarn import topics
 
     report = topics.describe(settings.bus.kafka)
-    for difference in report.differences:
-        yield Result("fail", str(difference), "forewarn topics create")
-    if not report.differences:
-        yield Result("ok", f"topics on {', '.join(settings.bus.kafka.bootstrap_servers)} are right")
+    if report.fine():
+        yield Result("ok", f"topics on {', '.join(report.bootstrap_servers)} are right")
+    for topic in report.topics:
+        if topic.status == "missing":
+            yield Result("fail", f"topic {topic.name} is missing", "forewarn topics create")
+        for own in topic.differences:
+            text = f"topic {topic.name}: {own.setting} is {own.found}, wanted {own.wanted}"
+            yield Result("warn", text, own.fix)

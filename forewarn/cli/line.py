@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from forewarn import entity as entities
 from forewarn import wire
-from forewarn.bus import Message, TopicName
+from forewarn.bus import Consumer, Message, TopicName
 from forewarn.config import Settings
 from forewarn.deadletter import DeadLetters
 from forewarn.incident import Incident
@@ -39,26 +39,32 @@ class Line:
         from detector.incidents.store import Store
 
         self.now = 0
-        self.registry = CollectorRegistry()
+        detecting, deciding = CollectorRegistry(), CollectorRegistry()
         self._bus = MemoryBus(clock=lambda: self.now)
         self._producer = self._bus.producer()
-        detected = ("frames", "jobs", "events", "inventory")
-        self._in: dict[str, TopicName] = {}
+        detected: tuple[TopicName, ...] = ("frames", "jobs", "events", "inventory")
         self._detect_in = self._bus.consumer(detected, None)
         self._decide_in = self._bus.consumer(("inventory", "events", "findings"), None)
-        dead = DeadLetters(self._producer, "line", self.registry, lambda: self.now)
-        self._engine = Engine(settings.cluster, self.registry, dead, settings.detect.seed)
+        dead = DeadLetters(self._producer, "line", detecting, lambda: self.now)
+        self._engine = Engine(settings.cluster, detecting, dead, settings.detect.seed)
         self._store = Store(directory / "decide.sqlite")
-        self._decide = Decide(settings, self._store, table, self._producer, self.registry)
+        self._decide = Decide(
+            settings, self._store, table, self._producer, deciding, clock=lambda: self.now
+        )
 
     def publish(
         self,
+        now: int,
         frames: Iterable[Frame] = (),
         job_frames: Iterable[Frame] = (),
         events: Iterable[Event] = (),
         inventory: Iterable[InventoryItem] = (),
     ) -> None:
-        """Put the records of one instant on the bus, inventory first, as an agent would."""
+        """Put the records of one instant on the bus, inventory first, as an agent would.
+
+        `now` is the time of the stream.
+        """
+        self.now = now
         put = self._producer.publish
         for item in inventory:
             put("inventory", item.entity, wire.encode_inventory(item))
@@ -70,13 +76,13 @@ class Line:
             put("frames", frame.node, wire.encode_frame(frame))
 
     def replay(self, messages: Iterable[Message]) -> None:
-        """Put recorded messages on the bus as they were."""
+        """Put recorded messages on the bus as they were, at their append times."""
         for message in messages:
+            self.now = message.append_time_unix_nano
             self._producer.publish(message.topic, message.key, message.value, message.headers)
 
-    def step(self, now: int) -> Step:
-        """Let both stages work on what is there; `now` is the time of the stream."""
-        self.now = now
+    def step(self) -> Step:
+        """Let both stages work on what is there."""
         findings = self._engine.feed(self._poll(self._detect_in))
         return self._told(findings)
 
@@ -98,8 +104,8 @@ class Line:
         self._store.close()
 
     @staticmethod
-    def _poll(consumer: "object") -> list[Message]:
+    def _poll(consumer: Consumer) -> list[Message]:
         found: list[Message] = []
-        while batch := consumer.poll(0.0, 100_000):  # type: ignore[attr-defined]
+        while batch := consumer.poll(0.0, 100_000):
             found += batch
         return found

@@ -71,7 +71,7 @@ class _Verbs(click.Group):
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
-    default="info",
+    default="warning",
     show_default=True,
     help="How much is logged, on standard error.",
 )

@@ -1,0 +1,133 @@
+"""`forewarn simulate`: run a scenario; write a recording, publish it, or print it."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from prometheus_client import REGISTRY
+
+from forewarn import entity as entities
+from forewarn import wire
+from forewarn.bus import Message, TopicName
+from forewarn.cli.console import emit, json_option, utc
+from forewarn.cli.main import Invocation
+from forewarn.cli.process import make_bus, need_shared_bus, stop_on_signals
+from forewarn.records import NANOSECONDS
+
+if TYPE_CHECKING:
+    from simulator import Instant, Scenario, Truth
+
+Put = Callable[[TopicName, str, bytes, int], None]
+
+
+@click.command()
+@click.argument("scenario", required=False)
+@click.option("--draw", "drawn", type=int, help="Draw a scenario from this seed instead of a file.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Noise of the simulation.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write a recording for `replay`.")
+@click.option("--publish", is_flag=True, help="Publish to the configured bus, in real time.")
+@click.option("--speed", type=float, default=1.0, show_default=True, help="Times real time.")
+@click.option("--truth", "only_truth", is_flag=True, help="Print the ground truth only.")
+@json_option
+@click.pass_obj
+def simulate(
+    invocation: Invocation, scenario: str | None, drawn: int | None, seed: int, out: Path | None,
+    publish: bool, speed: float, only_truth: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Simulate a cluster from SCENARIO: a TOML file, or the name of a built-in one.
+
+    \b
+    Examples:
+      forewarn simulate demo --out demo.fwrec && forewarn replay demo.fwrec
+      forewarn simulate --draw 7 --truth
+      forewarn --config forewarn.toml simulate healthy --publish --speed 10
+    """
+    import simulator
+
+    own = _scenario(scenario, drawn)
+    run = simulator.simulate(own, seed)
+    if not only_truth:
+        if publish:
+            _publish(invocation, run, speed)
+        elif out is not None:
+            _write(own.cluster, run, out)
+        else:
+            _print(run)
+    for truth in run.truth:
+        _tell(truth, as_json)
+
+
+def _scenario(scenario: str | None, drawn: int | None) -> "Scenario":
+    import simulator
+
+    if (scenario is None) == (drawn is None):
+        raise click.UsageError("name a SCENARIO or give --draw, one of the two")
+    if drawn is not None:
+        return simulator.draw(drawn)
+    name = str(scenario)
+    return simulator.load(Path(name)) if name.endswith(".toml") else simulator.built_in(name)
+
+
+def messages(instant: "Instant") -> Iterator[tuple[TopicName, str, bytes]]:
+    """Return topic, key and value of everything an instant holds, as an agent publishes it."""
+    for item in instant.inventory:
+        yield "inventory", item.entity, wire.encode_inventory(item)
+    for event in instant.events:
+        key = event.node or entities.root(event.entity)
+        yield "events", key, wire.encode_event(event)
+    for frame in instant.job_frames:
+        yield "jobs", frame.source.partition(":")[2], wire.encode_frame(frame)
+    for frame in instant.frames:
+        yield "frames", frame.node, wire.encode_frame(frame)
+
+
+def _write(cluster: str, run: "Iterator[Instant]", path: Path) -> None:
+    from forewarn.recording import Writer
+
+    offset = 0
+    with Writer(path, cluster) as writer:
+        for instant in run:
+            for topic, key, value in messages(instant):
+                writer.write(Message(topic, key, value, 0, offset, instant.time_unix_nano))
+                offset += 1
+    click.echo(f"{offset} messages in {path}, {path.stat().st_size / 1e6:.1f} MB", err=True)
+
+
+def _publish(invocation: Invocation, run: "Iterator[Instant]", speed: float) -> None:
+    """Publish each simulated second when it is due; times are moved to now."""
+    settings = invocation.settings
+    need_shared_bus(settings, "simulate --publish")
+    stop = stop_on_signals()
+    bus = make_bus(settings, "forewarn-simulate", REGISTRY)
+    producer = bus.producer()
+    begun, first = time.monotonic(), None
+    for instant in run:
+        first = first or instant.time_unix_nano
+        due = begun + (instant.time_unix_nano - first) / NANOSECONDS / speed
+        if stop.wait(max(0.0, due - time.monotonic())):
+            break
+        for topic, key, value in messages(instant):
+            producer.publish(topic, key, value)
+    producer.close()
+    bus.close()
+
+
+def _print(run: "Iterator[Instant]") -> None:
+    layouts = wire.LayoutCache()
+    for instant in run:
+        for frame in (*instant.frames, *instant.job_frames):
+            emit({"kind": "frame", "frame": frame, "pairs": layouts.get(frame.layout).pairs()})
+        for event in instant.events:
+            emit({"kind": "event", "event": event})
+
+
+def _tell(truth: "Truth", as_json: bool) -> None:
+    if as_json:
+        emit({"kind": "truth", "truth": truth})
+        return
+    click.echo(
+        f"{utc(truth.onset_unix_nano)}  {truth.mode} ({truth.form}) at {truth.entity}, "
+        f"d' {truth.d_prime:.0f}, expected cause {' or '.join(truth.expected)}"
+    )
