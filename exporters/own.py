@@ -5,7 +5,7 @@ import resource
 from collections.abc import Callable, Container, Mapping
 
 from exporters.admission import Admission
-from exporters.collector import Host, Measurement
+from exporters.collector import Host, Measurement, not_due
 from exporters.spool import Spool
 from exporters.worker import Worker
 from forewarn import entity as entities
@@ -69,5 +69,7 @@ class Health:
 
     def _one(self, worker: Worker) -> list[Measurement]:
         entity = f"{self._host.entity}/agent/{entities.name(worker.name)}"
+        if worker.success is None:
+            return [not_due(signal, entity) for signal in self.signals]
         values = (float(worker.success), worker.duration_seconds, float(worker.failures))
         return [Measurement(s, entity, v) for s, v in zip(self.signals, values, strict=True)]

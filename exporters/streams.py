@@ -5,13 +5,16 @@ import threading
 from pathlib import Path
 from typing import Protocol
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Gauge
 
 from exporters.collector import Host
 from exporters.host.kernel_cursor import Cursor
 from exporters.host.kernel_log import KernelLog
+from exporters.job.jobs import Jobs
+from exporters.job.reporter import ReporterSocket
 from exporters.outlet import Outlet
 from forewarn.config import Agent as AgentSettings
+from forewarn.errors import ForewarnError
 
 logger = logging.getLogger(__name__)
 STOP_SECONDS = 1.5
@@ -40,7 +43,16 @@ class Streams:
         self._kernel_log = KernelLog(
             host, settings.kernel_log, Cursor(state / "kernel_log.json"), outlet, registry
         )
-        table: dict[str, Stream] = {"kernel_log": self._kernel_log}
+        path = settings.reporter_socket or str(state / "reporter.sock")
+        jobs = Jobs(host.entity, outlet)
+        table: dict[str, Stream] = {
+            "kernel_log": self._kernel_log,
+            "reporter": ReporterSocket(Path(path), jobs, outlet, registry),
+        }
+        self._up = Gauge(
+            "forewarn_stream_up", "1 while a source of events is served.", ["stream"],
+            registry=registry,
+        )  # fmt: skip
         self._streams = {n: s for n, s in table.items() if n not in settings.disable}
 
     def start(self) -> None:
@@ -53,10 +65,15 @@ class Streams:
             thread.start()
 
     def _guard(self, name: str, stream: Stream) -> None:
+        self._up.labels(name).set(1)
         try:
             stream.run(self._stop)
+        except ForewarnError as error:
+            logger.error("stream %s ended, its events are missing from now on: %s", name, error)
         except Exception:
-            logger.exception("stream %s died; its events are missing from now on", name)
+            logger.exception("stream %s has a bug, its events are missing from now on", name)
+        finally:
+            self._up.labels(name).set(0)
 
     def stop(self) -> None:
         """Ask all to end and wait for them, shortly."""

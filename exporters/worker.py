@@ -41,7 +41,7 @@ class Worker:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = collector.name
-        self.success = False
+        self.success: bool | None = None  # until the first reading has ended
         self.duration_seconds = 0.0
         self.failures = 0
         self._collector, self._results = collector, results

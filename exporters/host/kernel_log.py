@@ -14,14 +14,16 @@ from prometheus_client import CollectorRegistry, Counter
 from exporters.collector import Host
 from exporters.host import parts
 from exporters.host.kernel_cursor import Cursor, Position
-from exporters.host.kernel_lines import KERN, KernelLine, Splitter, parse
+from exporters.host.kernel_lines import KERN, KernelLine, parse
 from exporters.host.kernel_rules import match, signals
 from exporters.outlet import Outlet
+from exporters.splitter import Splitter
 from forewarn.config import KernelLog as KernelLogSettings
 
 logger = logging.getLogger(__name__)
 SOURCE = "kernel_log"
 READ_BYTES = 65536
+MAX_LINE_BYTES = 8192  # the kernel's own limit is below (CONSOLE_EXT_LOG_MAX)
 WAIT_SECONDS = 0.5
 REOPEN_SECONDS = 10.0
 
@@ -60,7 +62,7 @@ class KernelLog:
             "Kernel log lines that were overwritten before they were read.", registry=registry,
         )  # fmt: skip
         self._told = ""
-        self._splitter = Splitter()
+        self._splitter = Splitter(MAX_LINE_BYTES)
 
     def run(self, stop: threading.Event) -> None:
         """Read until `stop`; what cannot be opened is told once and tried again."""
@@ -83,7 +85,7 @@ class KernelLog:
 
     def _begin(self, descriptor: int) -> None:
         self._tell("")
-        self._splitter = Splitter()
+        self._splitter = Splitter(MAX_LINE_BYTES)
         self._declare()
         boot_id = self._outlet.boot_id
         if self._saved is None and stat.S_ISCHR(os.fstat(descriptor).st_mode):

@@ -1,27 +1,14 @@
 """Names of parts as kernel lines spell them become entities of the node."""
 
-import re
 from pathlib import Path
 
 from exporters.collector import Host
 from exporters.host.kernel_rules import Hit
+from exporters.pci import slot
 from forewarn import entity as entities
 
 NVIDIA = "0x10de"
 _DISPLAY = "0x03"  # PCI base class of display and 3D controllers
-_SLOT = re.compile(r"(?:(?P<domain>[0-9a-f]{4,8}):)?(?P<rest>[0-9a-f]{2}:[0-9a-f]{2})(?P<fn>\.\d)?")
-
-
-def slot(text: str) -> str:
-    """Return a PCI address as entities spell it: `0000:1a:00.0`; other text is left as it is.
-
-    The driver leaves the function out, and NVML writes the domain with eight digits.
-    """
-    match = _SLOT.fullmatch(text.lower())
-    if match is None:
-        return text
-    domain = (match["domain"] or "0000").lstrip("0").rjust(4, "0")
-    return f"{domain}:{match['rest']}{match['fn'] or '.0'}"
 
 
 def entity(host: Host, hit: Hit) -> str:
