@@ -122,7 +122,7 @@ def _layer(layer: str) -> str:
 def _signal(signal: Signal) -> tuple[str, ...]:
     return (
         f"`{signal.name}`", signal.kind, signal.entity, signal.unit, f"{signal.period_seconds} s",
-        signal.bad, _limit(signal), signal.help.en,
+        signal.bad, _limit(signal), f"{signal.help.en}<br>{signal.help.zh}",
     )  # fmt: skip
 
 
