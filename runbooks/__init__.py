@@ -2,6 +2,7 @@
 
 from runbooks.evidence import Evidence, hardware_class
 from runbooks.load import load
+from runbooks.lookup import Answer, Hit, lookup
 from runbooks.match import Candidate, match
 from runbooks.model import Entry
 from runbooks.rank import UNKNOWN, rank
@@ -9,6 +10,6 @@ from runbooks.score import Counts
 from runbooks.table import Problem, Table
 
 __all__ = [
-    "UNKNOWN", "Candidate", "Counts", "Entry", "Evidence", "Problem", "Table", "hardware_class",
-    "load", "match", "rank",
+    "UNKNOWN", "Answer", "Candidate", "Counts", "Entry", "Evidence", "Hit", "Problem", "Table",
+    "hardware_class", "load", "lookup", "match", "rank",
 ]  # fmt: skip
