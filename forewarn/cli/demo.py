@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RANDOM_SEEDS = 1_000_000
 
 
-class _Seed(click.ParamType):
+class _Seed(click.ParamType[int]):
     name = "integer|random"
 
     def convert(

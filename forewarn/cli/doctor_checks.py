@@ -122,16 +122,20 @@ def clock(settings: Settings) -> Iterator[Result]:
 
 def ports(settings: Settings) -> Iterator[Result]:
     """The addresses to listen on are free, or held by us already."""
-    stages = {"agent": settings.agent, "detect": settings.detect, "decide": settings.decide}
-    for stage, own in stages.items():
-        host, port = config.address(own.listen)
+    stages = {
+        "agent": settings.agent.listen,
+        "detect": settings.detect.listen,
+        "decide": settings.decide.listen,
+    }
+    for stage, listen in stages.items():
+        host, port = config.address(listen)
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host, port))
-                yield Result("ok", f"{stage}: {own.listen} is free")
+                yield Result("ok", f"{stage}: {listen} is free")
             except OSError as error:
-                text = f"{stage}: {own.listen}: {error.strerror}"
+                text = f"{stage}: {listen}: {error.strerror}"
                 yield Result("warn", text, f"{stage} runs already, or set {stage}.listen")
 
 

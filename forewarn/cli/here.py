@@ -14,7 +14,7 @@ from forewarn.config import Agent as AgentSettings
 from forewarn.config import Settings
 from forewarn.deadletter import DeadLetters
 from forewarn.memory import MemoryBus
-from forewarn.records import Finding, Outcome
+from forewarn.records import Finding, Frame, Outcome
 
 EXAMPLES = 12
 
@@ -83,7 +83,7 @@ class Here:
         return _summary(self._settings.agent.node_name(), frames, findings)
 
 
-def _summary(node: str, frames: list[wire.Frame], findings: list[Finding]) -> Sensors:
+def _summary(node: str, frames: list[Frame], findings: list[Finding]) -> Sensors:
     from array import array
 
     from forewarn.catalogue import CATALOGUE
@@ -100,7 +100,7 @@ def _summary(node: str, frames: list[wire.Frame], findings: list[Finding]) -> Se
                 latest[entity, signal] = (value, Outcome(outcome))
     good = {at: value for at, (value, outcome) in latest.items() if outcome is Outcome.OK}
     seen: set[str] = set()
-    examples = []
+    examples: list[Example] = []
     for (entity, signal), value in sorted(good.items()):
         if signal not in seen and not signal.startswith("agent_") and len(examples) < EXAMPLES:
             seen.add(signal)

@@ -112,9 +112,14 @@ class _Invocation:
     @property
     def language(self) -> config.Language:
         """Return the language asked for, else that of the settings."""
-        if self._lang == "zh":
+        return self.speaking(None)
+
+    def speaking(self, lang: str | None) -> config.Language:
+        """Return the language of one verb: its own --lang, else the shared one, else settings."""
+        wanted = lang or self._lang
+        if wanted == "zh":
             return "zh"
-        return "en" if self._lang == "en" else self.settings.language
+        return "en" if wanted == "en" else self.settings.language
 
 
 Invocation = _Invocation

@@ -1,7 +1,7 @@
 """Holds incidents against the ground truth of a simulation: found, how soon, with which cause."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,17 +9,8 @@ from forewarn import entity as entities
 from forewarn.incident import Incident
 from forewarn.records import NANOSECONDS
 
-
-class Truth(Protocol):
-    """What the score needs of one injected fault; `expected` are entries, the best first."""
-
-    mode: str
-    entity: str
-    onset_unix_nano: int
-    end_unix_nano: int | None
-    d_prime: float
-    expected: tuple[str, ...]
-    form: str
+if TYPE_CHECKING:
+    from simulator import Truth
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -48,7 +39,7 @@ class Score(msgspec.Struct, frozen=True):
         return all(row.right for row in self.rows) and not self.others
 
 
-def score(truths: Iterable[Truth], incidents: Iterable[Incident]) -> Score:
+def score(truths: "Iterable[Truth]", incidents: Iterable[Incident]) -> Score:
     """Match each fault with the first incident at its entity after its onset."""
     open_to_match = [own for own in incidents if own.state != "merged"]
     rows: list[Row] = []
@@ -60,7 +51,7 @@ def score(truths: Iterable[Truth], incidents: Iterable[Incident]) -> Score:
     return Score(tuple(rows), tuple(own.id for own in open_to_match))
 
 
-def _belongs(incident: Incident, truth: Truth) -> bool:
+def _belongs(incident: Incident, truth: "Truth") -> bool:
     """Say whether the incident began after the onset, at the fault's entity or above it."""
     if incident.first_evidence_at_unix_nano < truth.onset_unix_nano:
         return False
@@ -72,7 +63,7 @@ def _belongs(incident: Incident, truth: Truth) -> bool:
     )
 
 
-def _row(truth: Truth, found: Incident | None) -> Row:
+def _row(truth: "Truth", found: Incident | None) -> Row:
     cause = found.hypotheses[0].entry if found and found.hypotheses else ""
     delay = found and (found.detected_at_unix_nano - truth.onset_unix_nano) / NANOSECONDS
     return Row(
