@@ -71,7 +71,7 @@ def test_floor_of_another_spelling_is_refused(text: str) -> None:
 
 
 PLANTED = {
-    "kind": ({"kind": "guage"}, "'guage' is not a valid Kind"),
+    "kind": ({"kind": "dial"}, "'dial' is not a valid Kind"),
     "bad side": ({"bad": "up"}, "'up' is not a valid Bad"),
     "floor": ({"floor": "hot"}, "floor 'hot' is no number"),
     "period no number": ({"period_s": "often"}, "invalid literal for int"),
