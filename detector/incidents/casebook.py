@@ -4,18 +4,17 @@ A `Casebook` is a draft: it starts from the incidents as they were, collects cha
 written (and taken over by decide) as a whole or not at all.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 
 from detector.incidents.assess import gravest
-from detector.incidents.causes import Causes
 from detector.incidents.identity import id_of, key_of
-from detector.incidents.join import Seat, choose, seat_of
+from detector.incidents.join import choose
 from detector.incidents.lifecycle import note
+from detector.incidents.seat import Knowledge, Seat
 from detector.incidents.store import Store
 from forewarn.incident import Incident, TimelineItem
-from forewarn.inventory import Inventory
 from forewarn.language import Text
 from forewarn.records import Finding
 
@@ -24,18 +23,13 @@ class Casebook:
     """Changes to the incidents of one step; `now` is the stream's clock, ns."""
 
     def __init__(
-        self,
-        incidents: Iterable[Incident],
-        store: Store,
-        causes: Causes,
-        inventory: Callable[[str], Inventory],
-        now: int,
+        self, incidents: Iterable[Incident], store: Store, known: Knowledge, now: int
     ) -> None:
         self.before = {incident.id: incident for incident in incidents}
         self.after = dict(self.before)
         self.now = now
         self.joined = 0
-        self._store, self._causes, self._inventory = store, causes, inventory
+        self._store, self._known = store, known
 
     def changed(self) -> list[Incident]:
         """Return incidents that differ from before, in the order of their first evidence."""
@@ -47,33 +41,29 @@ class Casebook:
         self.after[incident.id] = incident
 
     def take(self, finding: Finding) -> None:
-        """Join a finding: an update of a known one, a new one for an open incident, or a new one.
+        """Use a finding: an update of a known one, one more of an open incident, or a new one's.
 
         A finding that was used in this or a later revision is ignored: the bus delivers at least
         once.
         """
-        used = self._used(finding)
+        used = self._drafted(finding) or self._store.joined(finding.cluster, finding.id)
         if used is None:
-            self._join(seat_of(finding, self._inventory(finding.cluster)))
+            self._join(self._known.seat(finding))
         elif used[0] < finding.seq:
             self._update(used[1], finding)
 
-    def _used(self, finding: Finding) -> tuple[int, str] | None:
-        for incident in self.after.values():
+    def _drafted(self, finding: Finding) -> tuple[int, str] | None:
+        """Find a finding among what this step has changed and the store does not know yet."""
+        for incident in self.changed():
             for own in incident.evidence:
                 if own.id == finding.id and incident.cluster == finding.cluster:
-                    return own.seq, self._end(incident)
-        return self._store.joined(finding.cluster, finding.id)
-
-    def _end(self, incident: Incident) -> str:
-        """Follow merges to the incident that goes on."""
-        while incident.merged_into and incident.merged_into in self.after:
-            incident = self.after[incident.merged_into]
-        return incident.id
+                    return own.seq, incident.id
+        return None
 
     def _update(self, into: str, finding: Finding) -> None:
-        incident = self.after.get(into) or self._store.get(into)
-        if incident is None or incident.state in {"closed", "merged"}:
+        """Keep the latest revision; an incident that is over is not opened by it."""
+        incident = self.after.get(into)
+        if incident is None:
             return
         evidence = tuple(finding if own.id == finding.id else own for own in incident.evidence)
         self.put(
@@ -82,8 +72,7 @@ class Casebook:
 
     def _join(self, seat: Seat) -> None:
         self.joined += 1
-        inventory = self._inventory(seat.finding.cluster)
-        found = choose(seat, self.after.values(), self._causes, inventory)
+        found = choose(seat, self.after.values(), self._known)
         self.put(self.open(seat) if found is None else self._add(found, seat))
 
     def _add(self, incident: Incident, seat: Seat) -> Incident:
@@ -92,8 +81,8 @@ class Casebook:
             incident,
             evidence=evidence,
             severity=gravest(evidence),
-            affected=_union(incident.affected, (seat.finding.entity,)),
-            jobs=_union(incident.jobs, seat.jobs),
+            affected=union(incident.affected, (seat.finding.entity,)),
+            jobs=union(incident.jobs, seat.jobs),
         )
         return note(grown, self.now, "evidence", describe(seat.finding))
 
@@ -102,7 +91,6 @@ class Casebook:
         finding, key = seat.finding, key_of(seat.entity, seat.trouble)
         generation = self._generation(finding.cluster, key) + 1
         begin = finding.opened_at_unix_nano
-        line = TimelineItem(self.now, "opened", describe(finding))
         return Incident(
             id=id_of(finding.cluster, key, generation, begin),
             key=key,
@@ -119,7 +107,7 @@ class Casebook:
             detected_at_unix_nano=self.now,
             updated_at_unix_nano=self.now,
             evidence=(finding,),
-            timeline=(line,),
+            timeline=(TimelineItem(self.now, _opened(generation), describe(finding)),),
         )
 
     def _generation(self, cluster: str, key: str) -> int:
@@ -131,8 +119,13 @@ class Casebook:
         return max(self._store.generation(cluster, key), *drafted, 0)
 
 
-def _union(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
-    return (*old, *(own for own in new if own not in old))
+def _opened(generation: int) -> str:
+    return "opened" if generation == 1 else "reopened"
+
+
+def union(old: tuple[str, ...], new: Iterable[str]) -> tuple[str, ...]:
+    """Return both in order, each once."""
+    return tuple(dict.fromkeys((*old, *new)))
 
 
 def describe(finding: Finding) -> str:

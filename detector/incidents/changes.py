@@ -14,7 +14,8 @@ def reasons(before: Incident | None, after: Incident) -> tuple[str, ...]:
 
 def _reasons(before: Incident | None, after: Incident) -> Iterator[str]:
     if before is None:
-        yield "opened"
+        if after.state != "merged":  # one that came and went in a step was never there
+            yield "opened"
         return
     if after.state != before.state and after.state in TOLD:
         yield after.state

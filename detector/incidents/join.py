@@ -7,10 +7,9 @@ can cause it, else to the job's own incident. The numbers of the model stand alo
 
 from collections.abc import Callable, Iterable
 
-import msgspec
-
-from detector.incidents.causes import Causes
-from detector.incidents.kinds import Kind, kind_of, layer_of
+from detector.incidents.kinds import Kind, layer_of
+from detector.incidents.lifecycle import LIVE
+from detector.incidents.seat import Knowledge, Seat
 from forewarn import entity as entities
 from forewarn.incident import Incident
 from forewarn.inventory import Inventory
@@ -22,71 +21,26 @@ JOB_AFTER_SECONDS = 600
 # How long a job's symptom may be told ahead of the finding that explains it: slow sensors are read
 # every 10 s and their verdict wants several readings (catalogue `period_s`, k of n).
 JOB_BEFORE_SECONDS = 120
-ENDED = frozenset({"resolved", "closed", "merged"})
 
-_SAME, _RELATED, _ABOVE = 9, 5, 4  # firmness of a join by place, against 1 and 2 of `Causes.effect`
-
-
-class Seat(msgspec.Struct, frozen=True):
-    """Where a finding belongs before any incident is asked: what it is about, and whose job."""
-
-    finding: Finding
-    kind: Kind
-    job: str
-    jobs: tuple[str, ...]
-
-    @property
-    def entity(self) -> str:
-        """Return where an incident opened by this finding sits: its device, or its job."""
-        return self.finding.entity if self.kind == "hardware" else entities.path("job", self.job)
-
-    @property
-    def trouble(self) -> str:
-        """Return the second half of an incident's key: layer of hardware, else the symptom."""
-        if self.kind == "hardware":
-            return layer_of(self.finding)
-        return "numeric" if self.kind == "numeric" else "progress"
+# How firmly a finding belongs: first by what binds it, then by how grave the other side is.
+Firmness = tuple[int, int]
+NOT: Firmness = (0, 0)
+OWN_JOB: Firmness = (1, 0)  # below any claim of a cause, which is 1 + `Causes.effect`
+ABOVE: Firmness = (4, 0)
+SAME_PLACE: Firmness = (5, 0)
+SAME_DEVICE: Firmness = (9, 0)
 
 
-def seat_of(finding: Finding, inventory: Inventory) -> Seat:
-    """Find what a finding is about and which jobs it touches."""
-    job = finding.job or inventory.job_of(finding.entity)
-    kind = kind_of(finding, job)
-    jobs = {job} - {""} or _jobs_at(finding.entity, inventory)
-    return Seat(finding, kind, job, tuple(sorted(jobs)))
-
-
-def _jobs_at(entity: str, inventory: Inventory) -> set[str]:
-    """Return the jobs on an entity, on its node, or on all that hang on it (a rack, a loop)."""
-    if entity.startswith("node/"):
-        return inventory.jobs_on(entity) or inventory.jobs_on(entities.root(entity))
-    nodes = {item.entity for item in inventory if entities.kind(item.entity) == "node"}
-    below = (node for node in nodes if entity in inventory.parents(node))
-    return {job for node in below for job in inventory.jobs_on(node)}
-
-
-def choose(
-    seat: Seat, incidents: Iterable[Incident], causes: Causes, inventory: Inventory
-) -> Incident | None:
+def choose(seat: Seat, incidents: Iterable[Incident], known: Knowledge) -> Incident | None:
     """Return the open incident that the finding joins, or None where it opens its own."""
-    firmness = _BY_KIND[seat.kind]
+    rate = _BY_KIND[seat.kind]
     rated = [
-        (firmness(seat, incident, causes, inventory), _rank(incident), incident)
-        for incident in incidents
-        if incident.cluster == seat.finding.cluster and incident.state not in ENDED
+        (rate(seat, own, known), last_onset(own), own.id, own)
+        for own in incidents
+        if own.cluster == seat.finding.cluster and own.state in LIVE
     ]
-    best = max(rated, key=lambda own: own[:2], default=None)
-    return best[2] if best is not None and best[0] > 0 else None
-
-
-def _rank(incident: Incident) -> tuple[int, int, str]:
-    """Order equally firm incidents: the graver, then the one that moved last."""
-    return SEVERITIES.index(incident.severity), last_onset(incident), incident.id
-
-
-def kind_of_incident(incident: Incident, inventory: Inventory) -> Kind:
-    """Return what an incident is about: what the finding that opened it was."""
-    return seat_of(incident.evidence[0], inventory).kind
+    best = max(rated, key=lambda own: own[:3], default=None)
+    return best[3] if best is not None and best[0] > NOT else None
 
 
 def last_onset(incident: Incident) -> int:
@@ -94,28 +48,24 @@ def last_onset(incident: Incident) -> int:
     return max(finding.opened_at_unix_nano for finding in incident.evidence)
 
 
-def hardware_evidence(incident: Incident, inventory: Inventory) -> list[Finding]:
-    """Return the findings of an incident that are about devices."""
-    return [own for own in incident.evidence if seat_of(own, inventory).kind == "hardware"]
-
-
-def _by_place(seat: Seat, incident: Incident, causes: Causes, inventory: Inventory) -> int:
+def _by_place(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
     """Rate a hardware finding: same device, else above or below it where the runbook says so."""
-    held = hardware_evidence(incident, inventory)
+    held, own = known.hardware(incident), seat.finding
     if not held:
-        return 0
-    own = seat.finding
+        return NOT
     places = {incident.entity, *(finding.entity for finding in held)}
-    if any(_same_device(own.entity, place) for place in places):
-        return _SAME
-    related = _related_by_runbook(own, held, causes)
+    if any(is_same_device(own.entity, place) for place in places):
+        return SAME_DEVICE
+    related = _is_related(own, held, known)
     if own.entity in places and (related or layer_of(own) in {layer_of(one) for one in held}):
-        return _RELATED
-    hangs = any(_hangs_on(own.entity, place, inventory) for place in places)
-    return _ABOVE if related and hangs else 0
+        return SAME_PLACE
+    inventory = known.inventory(own.cluster)
+    if related and any(_hangs_on(own.entity, place, inventory) for place in places):
+        return ABOVE
+    return NOT
 
 
-def _same_device(one: str, other: str) -> bool:
+def is_same_device(one: str, other: str) -> bool:
     """Say whether both are one device or parts of it; a node or switch as a whole is none."""
     if entities.root(one) in {one, other}:
         return False
@@ -126,54 +76,57 @@ def _hangs_on(one: str, other: str, inventory: Inventory) -> bool:
     return one in inventory.parents(other) or other in inventory.parents(one)
 
 
-def _related_by_runbook(own: Finding, held: list[Finding], causes: Causes) -> bool:
+def _is_related(own: Finding, held: list[Finding], known: Knowledge) -> bool:
     """Say whether a cause called for by one side names the other side."""
+    causes = known.causes
     if causes.name(causes.called(held), own):
         return True
     called = causes.called([own])
     return any(causes.name(called, finding) for finding in held)
 
 
-def _by_cause(seat: Seat, incident: Incident, causes: Causes, inventory: Inventory) -> int:
-    """Rate a job's symptom: same device first, then an incident that can cause it, then the job's.
+def claim(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
+    """Rate a job's symptom: same device, else what the incident can cause, else the job's own.
 
-    A numeric incident can stop its job, but does not slow it.
+    Claims that are equally firm go to the graver fault. The numbers of a model can stop a job,
+    but do not slow it.
     """
-    kind = kind_of_incident(incident, inventory)
-    if kind == "hardware":
-        held = hardware_evidence(incident, inventory)
-        if any(_same_device(seat.finding.entity, own.entity) for own in held):
-            return _SAME
+    kind = known.kind(incident)
+    held = [] if kind != "hardware" else known.hardware(incident)
+    if any(is_same_device(seat.finding.entity, own.entity) for own in held):
+        return SAME_DEVICE
     if seat.job not in incident.jobs:
-        return 0
+        return NOT
     if kind in {"slow", "stopped"}:
-        return 1
-    return 1 + can_cause(incident, seat, causes) if can_cause(incident, seat, causes) else 0
+        return OWN_JOB
+    if kind == "numeric":
+        held = [own for own in incident.evidence if known.seat(own).kind == "numeric"]
+        return _causal(seat, held, known) if seat.kind == "stopped" else NOT
+    return _causal(seat, held, known)
 
 
-def can_cause(incident: Incident, seat: Seat, causes: Causes) -> int:
-    """Say how firmly the incident's own entries claim the symptom, with the times in order."""
-    own = [finding for finding in incident.evidence if finding.id != seat.finding.id]
-    begin = min((finding.opened_at_unix_nano for finding in own), default=0)
-    last = max((finding.opened_at_unix_nano for finding in own), default=0)
+def _causal(seat: Seat, held: list[Finding], known: Knowledge) -> Firmness:
+    """Rate by what the findings' causes say that they do to a job, with the times in order."""
+    begin = min(own.opened_at_unix_nano for own in held)
+    last = max(own.opened_at_unix_nano for own in held)
     shown = seat.finding.opened_at_unix_nano
-    if begin > shown + JOB_BEFORE_SECONDS * NANOSECONDS:
-        return 0
-    if last < shown - JOB_AFTER_SECONDS * NANOSECONDS:
-        return 0
-    return causes.effect(causes.called(own), seat.kind)
+    is_late = begin > shown + JOB_BEFORE_SECONDS * NANOSECONDS
+    is_old = last < shown - JOB_AFTER_SECONDS * NANOSECONDS
+    effect = known.causes.effect(known.causes.called(held), seat.kind)
+    if is_late or is_old or not effect:
+        return NOT
+    return 1 + effect, max(SEVERITIES.index(own.severity) for own in held)
 
 
-def _by_job(seat: Seat, incident: Incident, causes: Causes, inventory: Inventory) -> int:
+def _by_job(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
     """Rate the numbers of a model: the job's own numeric incident and no other."""
-    mine = incident.entity == seat.entity
-    return int(mine and kind_of_incident(incident, inventory) == "numeric")
+    mine = incident.entity == seat.entity and known.kind(incident) == "numeric"
+    return OWN_JOB if mine else NOT
 
 
-Firmness = Callable[[Seat, Incident, Causes, Inventory], int]
-_BY_KIND: dict[Kind, Firmness] = {
+_BY_KIND: dict[Kind, Callable[[Seat, Incident, Knowledge], Firmness]] = {
     "hardware": _by_place,
-    "slow": _by_cause,
-    "stopped": _by_cause,
+    "slow": claim,
+    "stopped": claim,
     "numeric": _by_job,
 }

@@ -1,80 +1,78 @@
-"""Settles the changed incidents of a step: merge, absorb, rank, follow the evidence."""
+"""Settles the changed incidents of a step: symptoms go to their cause, children are absorbed."""
 
 import msgspec
 
-from detector.incidents.casebook import Casebook
+from detector.incidents.assess import gravest
+from detector.incidents.casebook import Casebook, union
 from detector.incidents.causes import Causes
 from detector.incidents.intake import JobEnd
-from detector.incidents.join import can_cause, kind_of_incident, seat_of
+from detector.incidents.join import claim
 from detector.incidents.lifecycle import LIVE, move, note
+from detector.incidents.seat import Knowledge
 from forewarn import entity as entities
 from forewarn.incident import Incident
-from forewarn.inventory import Inventory
 from forewarn.records import NANOSECONDS, Finding
 
 # An event and what it drags along are logged within this (runbook facts: absorb, +-60 s).
 ABSORB_SECONDS = 60
 
 
-def merge_symptoms(
-    book: Casebook, hardware: Incident, causes: Causes, inventory: Inventory
-) -> Incident:
-    """Fold the job's own incident into a hardware incident that turns out to cause it."""
-    if hardware.state not in LIVE or kind_of_incident(hardware, inventory) != "hardware":
-        return hardware
+def draw_symptoms(book: Casebook, hardware: Incident, known: Knowledge) -> None:
+    """Give a hardware incident the job's symptoms that it claims more firmly than their holders.
+
+    A cause is often seen after what it causes; so symptoms follow the firmest claim, whichever
+    finding came first.
+    """
+    if hardware.state not in LIVE or known.kind(hardware) != "hardware":
+        return
     for other in list(book.after.values()):
-        if other.id == hardware.id or not _is_symptom_of(hardware, other, causes, inventory):
+        apart = other.id == hardware.id or other.cluster != hardware.cluster
+        if apart or other.state not in LIVE or not set(other.jobs) & set(hardware.jobs):
             continue
-        hardware = merge(book, other, hardware)
-    return hardware
+        drawn = [own for own in other.evidence if _is_drawn(own, other, hardware, known)]
+        if drawn:
+            shift(book, drawn, other, book.after[hardware.id])
 
 
-def _is_symptom_of(
-    hardware: Incident, other: Incident, causes: Causes, inventory: Inventory
-) -> bool:
-    same_job = other.cluster == hardware.cluster and set(other.jobs) & set(hardware.jobs)
-    if other.state not in LIVE or not same_job:
+def _is_drawn(own: Finding, other: Incident, hardware: Incident, known: Knowledge) -> bool:
+    seat = known.seat(own)
+    if seat.kind not in {"slow", "stopped"}:
         return False
-    seats = [seat_of(finding, inventory) for finding in other.evidence]
-    if any(seat.kind not in {"slow", "stopped"} for seat in seats):
-        return False
-    return can_cause(hardware, seats[0], causes) > 0
+    return claim(seat, hardware, known) > claim(seat, other, known)
 
 
-def merge(book: Casebook, gone: Incident, into: Incident) -> Incident:
-    """Put all of `gone` into `into`; both say so."""
-    ended = move(gone, "merged", book.now, text=f"merged into {into.id}")
-    book.put(msgspec.structs.replace(ended, merged_into=into.id))
-    evidence = (*into.evidence, *gone.evidence)
+def shift(book: Casebook, drawn: list[Finding], gone: Incident, into: Incident) -> None:
+    """Move findings from one incident to another; one that is left empty is merged into it."""
     grown = msgspec.structs.replace(
         into,
-        evidence=evidence,
-        affected=tuple(dict.fromkeys((*into.affected, *gone.affected))),
-        jobs=tuple(dict.fromkeys((*into.jobs, *gone.jobs))),
+        evidence=(*into.evidence, *drawn),
+        affected=union(into.affected, (own.entity for own in drawn)),
     )
-    return note(grown, book.now, "merged_in", gone.id)
+    book.put(note(grown, book.now, "taken_over", f"{len(drawn)} findings of {gone.id}"))
+    left = tuple(own for own in gone.evidence if own not in drawn)
+    if not left:
+        ended = move(gone, "merged", book.now, text=f"into {into.id}")
+        book.put(msgspec.structs.replace(ended, merged_into=into.id))
+        return
+    shrunk = msgspec.structs.replace(
+        gone, evidence=left, affected=union((), (own.entity for own in left)),
+        severity=gravest(left),
+    )  # fmt: skip
+    book.put(note(shrunk, book.now, "handed_over", f"{len(drawn)} findings to {into.id}"))
 
 
 def absorb(incident: Incident, causes: Causes) -> Incident:
     """Mark the findings that the leading entry explains by itself, on its entity within 60 s."""
-    if not incident.hypotheses:
-        return incident
-    entry = incident.hypotheses[0].entry
-    folded = {finding.id for finding in incident.evidence if causes.absorbs(entry, finding)}
-    leads = [own for own in incident.evidence if own.id not in folded]
-    near = {
-        finding.id
-        for finding in incident.evidence
-        if finding.id in folded
-        and any(
-            own.entity == finding.entity
-            and abs(own.opened_at_unix_nano - finding.opened_at_unix_nano)
-            <= ABSORB_SECONDS * NANOSECONDS
-            for own in leads
-        )
-    }
-    ids = tuple(own.id for own in incident.evidence if own.id in near)
+    entry = incident.hypotheses[0].entry if incident.hypotheses else ""
+    folded = [own for own in incident.evidence if causes.absorbs(entry, own)]
+    leads = [own for own in incident.evidence if own not in folded]
+    ids = tuple(own.id for own in folded if any(_is_near(own, lead) for lead in leads))
     return incident if ids == incident.absorbed else msgspec.structs.replace(incident, absorbed=ids)
+
+
+def _is_near(own: Finding, lead: Finding) -> bool:
+    apart = abs(own.opened_at_unix_nano - lead.opened_at_unix_nano)
+    return own.entity == lead.entity and apart <= ABSORB_SECONDS * NANOSECONDS
 
 
 def end_job(book: Casebook, end: JobEnd) -> None:

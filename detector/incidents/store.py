@@ -87,11 +87,8 @@ class Store:
                 ),
             )  # fmt: skip
             _append_timeline(connection, incident)
-            connection.executemany(
-                "INSERT INTO findings VALUES (?1, ?2, ?3, ?4)"
-                " ON CONFLICT (cluster, id) DO UPDATE SET seq = ?3, incident = ?4",
-                [(incident.cluster, own.id, own.seq, incident.id) for own in incident.evidence],
-            )
+            if incident.state != "merged":  # its findings are another's now
+                _place_findings(connection, incident)
 
     def generation(self, cluster: str, key: str) -> int:
         """Return the latest generation of a key; 0 where there was none."""
@@ -130,6 +127,14 @@ def _with_timeline(connection: sqlite3.Connection, incident: Incident) -> Incide
         (incident.id,),
     )
     return msgspec.structs.replace(incident, timeline=tuple(TimelineItem(*row) for row in rows))
+
+
+def _place_findings(connection: sqlite3.Connection, incident: Incident) -> None:
+    connection.executemany(
+        "INSERT INTO findings VALUES (?1, ?2, ?3, ?4)"
+        " ON CONFLICT (cluster, id) DO UPDATE SET seq = ?3, incident = ?4",
+        [(incident.cluster, own.id, own.seq, incident.id) for own in incident.evidence],
+    )
 
 
 def _append_timeline(connection: sqlite3.Connection, incident: Incident) -> None:

@@ -1,0 +1,48 @@
+"""Reads decide's topics: the inventory whole first, then everything from where it stopped."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from forewarn.bus import Bus, Message, Position, TopicName
+
+logger = logging.getLogger(__name__)
+TOPICS: tuple[TopicName, ...] = ("inventory", "events", "findings")
+POLL_SECONDS = 0.5  # also the longest that a stop or a tick waits
+MAX_MESSAGES = 1000
+INVENTORY_SECONDS = 10.0  # for what is where, before the first finding is placed
+Take = Callable[[Sequence[Message]], object]
+
+
+def load_inventory(bus: Bus, learn: Take, stop: threading.Event) -> None:
+    """Read the compacted inventory: without it no finding can be placed under its job.
+
+    It is read anew at every start rather than kept in the database: one truth less to keep equal.
+    """
+    consumer = bus.consumer(("inventory",), None, from_beginning=("inventory",))
+    end = time.monotonic() + INVENTORY_SECONDS
+    try:
+        while not stop.is_set() and time.monotonic() < end:
+            learn(consumer.poll(0.0 if consumer.lag() == 0 else POLL_SECONDS, MAX_MESSAGES))
+            if consumer.lag() == 0:
+                return
+    finally:
+        consumer.close()
+    if not stop.is_set():
+        logger.warning("inventory not read whole within %g s", INVENTORY_SECONDS)
+
+
+def consume(bus: Bus, start: Mapping[Position, int], take: Take, stop: threading.Event) -> None:
+    """Take messages until `stop`, from `start` where that is known, else from the first one.
+
+    No offset is committed: what was taken stands in the database, in the transaction of what it
+    gave.
+    """
+    known = {at: offset for at, offset in start.items() if at[0] != "inventory"}
+    consumer = bus.consumer(TOPICS, None, start=known, from_beginning=TOPICS)
+    try:
+        while not stop.is_set():
+            take(consumer.poll(POLL_SECONDS, MAX_MESSAGES))
+    finally:
+        consumer.close()
