@@ -49,7 +49,7 @@ class DecideClient:
         body = self._request("GET", f"/incidents/{prefix}")
         if body is not None:
             return msgspec.json.decode(body, type=Incident)
-        found = self._store().get(prefix.upper())
+        found: Incident | None = self._store().get(prefix.upper())
         if found is None:
             raise NotFoundError(f"no incident {prefix!r}; see `forewarn incident list`")
         return found

@@ -9,6 +9,7 @@ import click
 
 from forewarn import __version__, config
 from forewarn.errors import ForewarnError
+from forewarn.language import Language
 
 # Verb -> module under forewarn.cli and the command in it. A verb is imported when it is called:
 # the agent must not pay for the tables and colours of the others.
@@ -110,11 +111,11 @@ class _Invocation:
         return self._settings
 
     @property
-    def language(self) -> config.Language:
+    def language(self) -> Language:
         """Return the language asked for, else that of the settings."""
         return self.speaking(None)
 
-    def speaking(self, lang: str | None) -> config.Language:
+    def speaking(self, lang: str | None) -> Language:
         """Return the language of one verb: its own --lang, else the shared one, else settings."""
         wanted = lang or self._lang
         if wanted == "zh":

@@ -65,7 +65,9 @@ def _belongs(incident: Incident, truth: "Truth") -> bool:
 
 def _row(truth: "Truth", found: Incident | None) -> Row:
     cause = found.hypotheses[0].entry if found and found.hypotheses else ""
-    delay = found and (found.detected_at_unix_nano - truth.onset_unix_nano) / NANOSECONDS
+    delay = None
+    if found is not None:
+        delay = (found.detected_at_unix_nano - truth.onset_unix_nano) / NANOSECONDS
     return Row(
         mode=truth.mode,
         entity=truth.entity,

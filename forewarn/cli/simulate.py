@@ -17,7 +17,7 @@ from forewarn.cli.process import make_bus, need_shared_bus, stop_on_signals
 from forewarn.records import NANOSECONDS
 
 if TYPE_CHECKING:
-    from simulator import Instant, Scenario, Truth
+    from simulator import Instant, Scenario, Simulation, Truth
 
 Put = Callable[[TopicName, str, bytes, int], None]
 
@@ -67,7 +67,7 @@ def _scenario(scenario: str | None, drawn: int | None) -> "Scenario":
     if drawn is not None:
         return simulator.draw(drawn)
     name = str(scenario)
-    return simulator.load(Path(name)) if name.endswith(".toml") else simulator.built_in(name)
+    return simulator.load(simulator.built_in().get(name, Path(name)))
 
 
 def messages(instant: "Instant") -> Iterator[tuple[TopicName, str, bytes]]:
@@ -83,7 +83,7 @@ def messages(instant: "Instant") -> Iterator[tuple[TopicName, str, bytes]]:
         yield "frames", frame.node, wire.encode_frame(frame)
 
 
-def _write(cluster: str, run: "Iterator[Instant]", path: Path) -> None:
+def _write(cluster: str, run: "Simulation", path: Path) -> None:
     from forewarn.recording import Writer
 
     offset = 0
@@ -95,7 +95,7 @@ def _write(cluster: str, run: "Iterator[Instant]", path: Path) -> None:
     click.echo(f"{offset} messages in {path}, {path.stat().st_size / 1e6:.1f} MB", err=True)
 
 
-def _publish(invocation: Invocation, run: "Iterator[Instant]", speed: float) -> None:
+def _publish(invocation: Invocation, run: "Simulation", speed: float) -> None:
     """Publish each simulated second when it is due; times are moved to now."""
     settings = invocation.settings
     need_shared_bus(settings, "simulate --publish")
@@ -114,7 +114,7 @@ def _publish(invocation: Invocation, run: "Iterator[Instant]", speed: float) -> 
     bus.close()
 
 
-def _print(run: "Iterator[Instant]") -> None:
+def _print(run: "Simulation") -> None:
     layouts = wire.LayoutCache()
     for instant in run:
         for frame in (*instant.frames, *instant.job_frames):

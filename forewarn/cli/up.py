@@ -15,9 +15,9 @@ def up(invocation: Invocation) -> None:
     With the embedded bus (the default) nothing else is needed. Metrics: agent 9467, detect 9468,
     decide 9469 (each on 127.0.0.1 unless set otherwise).
     """
+    import detector.decide
+    import detector.detect
     from exporters.agent import Agent
-
-    from detector import decide, detect
 
     settings = invocation.settings
     stop = stop_on_signals()
@@ -30,8 +30,8 @@ def up(invocation: Invocation) -> None:
         err=True,
     )
     jobs = {
-        "decide": lambda: decide.run(bus, settings, stop, registries["decide"]),
-        "detect": lambda: detect.run(bus, settings, stop, registries["detect"]),
+        "decide": lambda: detector.decide.run(bus, settings, stop, registries["decide"]),
+        "detect": lambda: detector.detect.run(bus, settings, stop, registries["detect"]),
         "agent": lambda: node.run(stop),
     }
     raise SystemExit(run_all(jobs, stop))
