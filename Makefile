@@ -74,5 +74,5 @@ protoc = $(BIN)/python -m grpc_tools.protoc -I. --python_out=$(1) --mypy_out=$(1
 debian: # servers and tools that tests start; where they cannot be installed, those tests say so
 	@.ci/debian tests/apt.txt
 
-kafka: # the broker's jars, once
-	@if [ -x tests/kafka/fetch ]; then tests/kafka/fetch; fi
+kafka: .venv/.dev # the broker's jars, once; where they cannot be had, those tests say so
+	@$(BIN)/python -c 'from tests.kafka import broker; print(broker.lacking() or broker.fetch())'
