@@ -46,10 +46,12 @@ class Engine:
         self.telling = Telling(registry)
         self.series, self.inventory, self._ledger = Series(), Inventory(), Ledger()
         self._groups = Groups(self.series, self.inventory)
-        self._families = Families(cluster, self.series, self._ledger)
+        self._families = Families(cluster, self.series, self.inventory, self._ledger)
         self._judge = Judge(cluster, self.series, self.inventory, self._groups, self._ledger)
         self._scoring = Scoring(self.series, self._families, self._judge)
-        self._regimes = Regimes(self.series, self.inventory, self._groups, self._rebase)
+        self._regimes = Regimes(
+            self.series, self.inventory, self._groups, self._rebase, self._renew
+        )
         self._decoder = Decoder(self.series, dead, self.telling)
         self._waves = Waves(self.series, self.telling, self._refuse)
         self._clocks = Clocks(cluster, self._ledger)
@@ -197,6 +199,11 @@ class Engine:
     def _rebase(self, block: Block, rows: Ints) -> None:
         for scorer in self._families.scorers:
             scorer.rebase(block, rows)
+        self._judge.persistence.of(block).hot[rows] = 0
+
+    def _renew(self, block: Block, rows: Ints) -> None:
+        for scorer in self._families.scorers:
+            scorer.renew(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _refuse(self, item: Item, signal: str) -> None:

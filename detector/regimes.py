@@ -28,10 +28,15 @@ class Regimes:
     """Applies what jobs and inventory say to the blocks. Times are seconds since the epoch."""
 
     def __init__(
-        self, series: Series, inventory: Inventory, groups: Groups, rebase: Rebase
+        self,
+        series: Series,
+        inventory: Inventory,
+        groups: Groups,
+        rebase: Rebase,
+        renew: Rebase,
     ) -> None:
         self._series, self._inventory, self._groups = series, inventory, groups
-        self._rebase_rows = rebase
+        self._rebase_rows, self._renew_rows = rebase, renew
         self._starting: dict[str, float] = {}  # job -> when it was said to run
         self._ended: set[str] = set()
         self._jobs: set[str] = set()
@@ -53,7 +58,7 @@ class Regimes:
                 self._stale.add(placement.job)
                 self._jobs.add(placement.job)
         if held is not None and held.attributes.get("uuid") != item.attributes.get("uuid"):
-            self._rebase(np.array(self._series.slots(item.entity), np.int64), seconds)
+            self._renew(np.array(self._series.slots(item.entity), np.int64), seconds)
 
     def on_event(self, event: Event) -> None:
         """Take a job.state event; all others say nothing about regimes."""
@@ -113,9 +118,9 @@ class Regimes:
         for block, rows in self._rows(self._marked.get(job, NOTHING)):
             block.quiet_until[rows] = seconds + quiet
 
-    def _rebase(self, slots: Ints, seconds: float) -> None:
+    def _renew(self, slots: Ints, seconds: float) -> None:
         for block, rows in self._rows(slots):
-            self._rebase_rows(block, rows)
+            self._renew_rows(block, rows)
             block.quiet_until[rows] = seconds + SETTLE_SECONDS
 
     def _rows(self, slots: Ints) -> list[tuple[Block, Ints]]:

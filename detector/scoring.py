@@ -27,25 +27,23 @@ class Scoring:
             score = scorer.score(wave)
             if score is None:
                 continue
-            score = self._hush(wave, score)
+            quiet = self._quiet(wave) & scorer.pauses
+            score = score._replace(ready=score.ready & ~quiet)
             self._note(wave, score)
             out += self._judge.lasting(wave, score, scorer.family, self._levels)
-            scorer.absorb(wave, self._judge.frozen | self._quiet(wave))
+            scorer.absorb(wave, self._judge.frozen | quiet)
         return out
 
     @staticmethod
     def _quiet(wave: Wave) -> Any:
+        """Say which rows are in a pause."""
         return wave.time < wave.block.quiet_until[wave.rows]
-
-    def _hush(self, wave: Wave, score: Score) -> Score:
-        """No verdicts in a pause."""
-        return score._replace(ready=score.ready & ~self._quiet(wave))
 
     def _note(self, wave: Wave, score: Score) -> None:
         while len(self._effects) <= wave.block.number:
             self._effects.append(np.zeros(BLOCK, np.float32))
         held = self._effects[wave.block.number]
-        held[wave.rows] = np.where(score.ready, score.effect, held[wave.rows])
+        held[wave.rows] = np.where(score.ready & score.own, score.effect, held[wave.rows])
 
     def _levels(self, slots: Ints) -> NDArray[np.float32]:
         """Return the last effects of some slots."""

@@ -68,6 +68,7 @@ class Band:
     """The scorer of levels."""
 
     family: Family = "band"
+    pauses = True
 
     def __init__(self, tails: Tails) -> None:
         self._tails = tails
@@ -82,6 +83,10 @@ class Band:
             _prepare(state, block, local)
         state.known = block.used
         return state
+
+    def release(self, block: Block, local: int) -> None:
+        """Leave a series to another family."""
+        self.state(block).banded[local] = False
 
     def score(self, wave: Wave) -> Score | None:
         """Compare each level with its slow centre."""
@@ -157,6 +162,10 @@ class Band:
         for own in (s.minutes, s.fast_seconds, s.total, s.deviation, s.absolute):
             own[rows] = 0
         s.spread_minutes[rows] = np.minimum(s.spread_minutes[rows], 10)
+
+    def renew(self, block: Block, rows: Ints) -> None:
+        """Begin anew with another device: its scale is as good as any."""
+        self.rebase(block, rows)
 
     def readiness(self, block: Block) -> tuple[int, int]:
         """Return how many series of a block are past the warm-up, of how many."""

@@ -30,6 +30,7 @@ class Scorer(Protocol):
     """Scores series (or entities) of a block."""
 
     family: Family
+    pauses: bool  # no verdicts in the pauses of a job (checkpoint, evaluation, start)
 
     def score(self, wave: Wave) -> Score | None:
         """Score a wave before learning from it; None where the block has nothing for it."""
@@ -42,6 +43,9 @@ class Scorer(Protocol):
 
     def rebase(self, block: Block, rows: Ints) -> None:
         """Begin a new regime: the level is learned anew, the scale is kept."""
+
+    def renew(self, block: Block, rows: Ints) -> None:
+        """Another device sits in the slot: what was learned of the old one goes."""
 
     def snapshot(self, block: Block) -> dict[str, NDArray[Any]]:
         """Copy the state of a block."""

@@ -51,6 +51,7 @@ class Counter:
     """The scorer of error counters."""
 
     family: Family = "counter"
+    pauses = False
 
     def __init__(self) -> None:
         self._states: list[State] = []
@@ -117,6 +118,11 @@ class Counter:
 
     def rebase(self, block: Block, rows: Ints) -> None:
         """Keep the rate: errors belong to the hardware, not to the job."""
+
+    def renew(self, block: Block, rows: Ints) -> None:
+        """Forget the rate of devices that were replaced."""
+        s = self.state(block)
+        s.events[rows] = s.seconds[rows] = 0
 
     def snapshot(self, block: Block) -> dict[str, NDArray[Any]]:
         """Copy the state of a block."""

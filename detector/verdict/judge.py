@@ -55,7 +55,7 @@ class Judge:
         if self._ledger.cooling(key, seconds) or self._ledger.get(key) is not None:
             return None
         effect = float(score.effect[at])
-        if self._common(signal, block.entity(local), effect, level):
+        if family == "band" and self._common(signal, block.entity(local), effect, level):
             return None
         self.persistence.of(block).open[local] = True
         stepped = self.persistence.stepped(block, local)

@@ -1,0 +1,143 @@
+"""Many small ridge regressions at once, shrunk to coefficients pooled over their model.
+
+beta_i = argmin sum (y - x b)^2 + (b - pooled)' L (b - pooled), L = PRIOR_SAMPLES x the variance of
+x within devices; the first feature is the constant and is left free. Normal equations are gathered
+per minute and wait in a ring before they are committed.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from detector.series import F64, Bool, Ints
+
+RING_MINUTES = 15
+EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
+READY_SAMPLES = 120.0
+PRIOR_SAMPLES = 30.0
+LEAST_VARIANCE, NO_PRIOR = 1e-2, 1e-6
+KEEP = 0.5 ** (1 / 720)  # per minute: half of it forgotten in 12 hours
+CLIP = 4.0  # residuals beyond this many scales do not widen the scale
+FROZEN_SAMPLES = 10  # in a minute: then the minutes that wait are cut out as well
+CORRELATED = 20.0  # residuals of a second resemble each other: 20 samples tell what one would
+FIRST_SCALE = 1.5
+SCALE_SAMPLES = 60.0
+
+
+class Ridge:
+    """The regressions of one block; row i is the i-th series that was added."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._width = size * size + size + 2  # A, b, n, sum |residual|
+        self.pool: Ints = np.zeros(0, np.int64)
+        self.minute: F64 = np.zeros((0, self._width))
+        self.ring: F64 = np.zeros((RING_MINUTES, 0, self._width))
+        self.committed: F64 = np.zeros((0, self._width))
+        self.minutes: F64 = np.zeros(0)
+        self.beta: F64 = np.zeros((0, size))
+        self.cover: F64 = np.zeros((0, size, size))
+        self.scale: F64 = np.zeros(0)
+        self._held: Ints = np.zeros(0, np.int64)
+        self._turn = 0
+
+    def add(self, pool: int) -> None:
+        """Add one regression that is shrunk to `pool`."""
+        self.pool = np.append(self.pool, pool)
+        row = np.zeros((1, self._width))
+        self.minute, self.committed = (
+            np.vstack([self.minute, row]),
+            np.vstack([self.committed, row]),
+        )
+        self.ring = np.concatenate([self.ring, np.zeros((RING_MINUTES, 1, self._width))], axis=1)
+        self.minutes, self._held = np.append(self.minutes, 0.0), np.append(self._held, 0)
+        self.beta = np.vstack([self.beta, np.zeros((1, self._size))])
+        self.cover = np.concatenate([self.cover, np.zeros((1, self._size, self._size))])
+        self.scale = np.append(self.scale, FIRST_SCALE)
+
+    def expect(self, x: F64) -> tuple[F64, F64]:
+        """Return expected value and scale; the scale widens away from what was learned on."""
+        expected = (x * self.beta).sum(axis=1)
+        leverage = ((self.cover @ x[:, :, None])[:, :, 0] * x).sum(axis=1)
+        scale: F64 = self.scale * np.sqrt(1 + CORRELATED * np.maximum(leverage, 0))
+        return expected, scale
+
+    def ready(self) -> Bool:
+        """Say which have seen enough."""
+        enough: Bool = self.committed[:, -2] >= READY_SAMPLES
+        return enough
+
+    def absorb(self, x: F64, y: F64, residual: F64, take: Bool, held: Bool) -> None:
+        """Add samples to the minute."""
+        self._held += held
+        rows = np.flatnonzero(take)
+        if not len(rows):
+            return
+        x, clipped = x[rows], np.minimum(np.abs(residual[rows]), CLIP * self.scale[rows])
+        n = self._size
+        self.minute[rows, : n * n] += (x[:, :, None] * x[:, None, :]).reshape(len(rows), -1)
+        self.minute[rows, n * n : n * n + n] += x * y[rows][:, None]
+        self.minute[rows, -2] += 1
+        self.minute[rows, -1] += clipped
+
+    def learn(self) -> None:
+        """Commit the minute (at once while young, else after the ring), and solve."""
+        cut = self._held >= FROZEN_SAMPLES
+        self.ring[:, cut] = 0
+        self.minute[cut] = 0
+        eager = self.minutes < EAGER_MINUTES
+        old = self.ring[self._turn].copy()
+        self.committed = self.committed * KEEP + np.where(eager[:, None], self.minute, old)
+        self.ring[self._turn] = np.where(eager[:, None], 0, self.minute)
+        self._turn = (self._turn + 1) % RING_MINUTES
+        self.minutes += self.minute[:, -2] > 0
+        self.minute[:] = 0
+        self._held[:] = 0
+        for pool in np.unique(self.pool):
+            self._solve(np.flatnonzero(self.pool == pool))
+
+    def _solve(self, rows: Ints) -> None:
+        """Solve one pool, then its members shrunk to it.
+
+        The pool is fitted within devices: what differs between them (place, sensor) is no slope.
+        """
+        own = self.committed[rows]
+        total = own.sum(axis=0)
+        if total[-2] < READY_SAMPLES:
+            return
+        n = self._size
+        a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
+        count = np.maximum(own[:, -2], 1.0)[:, None]
+        within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
+        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-2]
+        variance = np.maximum(np.diag(within) / total[-2], LEAST_VARIANCE)
+        variance[0] = NO_PRIOR
+        pooled = np.linalg.solve(within / total[-2] + np.diag(variance * 1e-3), moment)
+        prior = np.diag(variance * PRIOR_SAMPLES)
+        self.cover[rows] = np.linalg.inv(a + prior)
+        self.beta[rows] = (self.cover[rows] @ (b + prior @ pooled)[:, :, None])[:, :, 0]
+        self._rescale(rows, own, total)
+
+    def _rescale(self, rows: Ints, own: F64, total: F64) -> None:
+        """Shrink each scale (1.25 x mean |residual|) to the pool's."""
+        pooled = total[-1] / total[-2]
+        mean = (own[:, -1] + SCALE_SAMPLES * pooled) / (own[:, -2] + SCALE_SAMPLES)
+        self.scale[rows] = np.maximum(1.25 * mean, 1e-3)
+
+    def forget(self, which: Bool) -> None:
+        """Begin some regressions anew."""
+        self.minute[which] = self.committed[which] = 0
+        self.ring[:, which] = 0
+        self.minutes[which] = 0
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """Copy what was learned."""
+        return {"committed": self.committed.copy(), "minutes": self.minutes.copy(),
+                "beta": self.beta.copy(), "cover": self.cover.copy(),
+                "scale": self.scale.copy()}  # fmt: skip
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Write a snapshot back; minutes that waited in the ring are lost."""
+        for name in ("committed", "minutes", "beta", "cover", "scale"):
+            setattr(self, name, arrays[name].copy())
