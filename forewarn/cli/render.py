@@ -161,7 +161,7 @@ def incident_table(incidents: Iterable[Incident], language: Language) -> Table:
     """Return a table of incidents, one a row."""
     table = Table(box=None, header_style="dim", pad_edge=False)
     for key in ("id", "state", "severity", "seen", "entity", "cause"):
-        table.add_column(word(key, language), overflow="fold")
+        table.add_column(word(key, language), overflow="fold", no_wrap=key in {"id", "seen"})
     for incident in incidents:
         lead = leading(incident)
         cause = f"{lead.entry} {lead.share:.0%}" if lead else "-"

@@ -1,0 +1,67 @@
+"""The command itself: help, errors, exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from forewarn.cli.main import VERBS, cli
+
+
+def _run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "forewarn", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help(verb: str) -> None:
+    result = CliRunner().invoke(cli, [verb, "--help"])
+    assert result.exit_code == 0, result.output
+    assert "Usage: " in result.output
+    assert len(result.output.splitlines()) > 4
+
+
+def test_help_shows_examples_and_exit_codes() -> None:
+    result = CliRunner().invoke(cli, ["--help"])
+    assert "Examples:" in result.output
+    assert "Exit codes:" in result.output
+
+
+def test_unknown_key_in_the_configuration_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    path = tmp_path / "forewarn.toml"
+    path.write_text("[agent]\nperiod_secnds = 1\n")
+    result = _run("--config", str(path), "doctor")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert str(path) in result.stderr
+    assert "agent.period_secnds" in result.stderr
+
+
+def test_missing_configuration_is_named() -> None:
+    result = _run("--config", "/nowhere/forewarn.toml", "doctor")
+    assert result.returncode == 2
+    assert "/nowhere/forewarn.toml" in result.stderr
+
+
+@pytest.mark.parametrize("stage", ["agent", "detect", "decide"])
+def test_stage_alone_on_the_embedded_bus_is_refused_with_the_fix(stage: str) -> None:
+    result = _run(stage)
+    assert result.returncode == 1
+    assert "forewarn up" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_version_as_json_names_wire_and_libraries() -> None:
+    facts = json.loads(_run("version", "--json").stdout)
+    assert facts["wire"] == "1"
+    assert facts["kafka-python"] != "not installed"
+
+
+def test_output_cut_by_head_ends_quietly() -> None:
+    script = f"{sys.executable} -m forewarn agent --once --json | head -1"
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout)["outcome"] in {"ok", "unsupported", "failed", "not_due"}
+    assert "Traceback" not in result.stderr
