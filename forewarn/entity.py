@@ -82,6 +82,7 @@ def parent(entity: str) -> str | None:
     return "/".join(parts[:-2]) if len(parts) > 2 else None
 
 
+@lru_cache(maxsize=1 << 18)
 def ancestors(entity: str) -> tuple[str, ...]:
     """Return all entities above by name, nearest first."""
     parts = entity.split("/")
