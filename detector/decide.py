@@ -24,6 +24,7 @@ from detector.incidents.database import StoreError
 from detector.incidents.feedback import FeedbackStore
 from detector.incidents.intake import Batch, Intake
 from detector.incidents.lifecycle import follow_evidence
+from detector.incidents.raising import raise_shared
 from detector.incidents.ranker import RunbookRanker
 from detector.incidents.seat import Knowledge
 from detector.incidents.server import serve
@@ -128,6 +129,8 @@ class Decide:
 
     def _finish(self, book: Casebook) -> list[Incident]:
         """Settle what changed, and write and tell it."""
+        for incident in book.changed():
+            raise_shared(book, incident, self._known)
         for incident in book.changed():
             draw_symptoms(book, incident, self._known)
         counts = self._feedback.counts()

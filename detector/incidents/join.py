@@ -28,6 +28,7 @@ NOT: Firmness = (0, 0)
 OWN_JOB: Firmness = (1, 0)  # below any claim of a cause, which is 1 + `Causes.effect`
 ABOVE: Firmness = (4, 0)
 SAME_PLACE: Firmness = (5, 0)
+RAISED: Firmness = (6, 0)
 SAME_DEVICE: Firmness = (9, 0)
 
 
@@ -56,13 +57,32 @@ def _by_place(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
     places = {incident.entity, *(finding.entity for finding in held)}
     if any(is_same_device(own.entity, place) for place in places):
         return SAME_DEVICE
+    inventory = known.inventory(own.cluster)
+    if _is_one_more(own, incident, held, inventory):
+        return RAISED
     related = _is_related(own, held, known)
     if own.entity in places and (related or layer_of(own) in {layer_of(one) for one in held}):
         return SAME_PLACE
-    inventory = known.inventory(own.cluster)
     if related and any(_hangs_on(own.entity, place, inventory) for place in places):
         return ABOVE
     return NOT
+
+
+def _is_one_more(
+    own: Finding, incident: Incident, held: list[Finding], inventory: Inventory
+) -> bool:
+    """Say whether the incident was raised to a parent of the device and shows the same signal."""
+    if incident.entity in {finding.entity for finding in held}:
+        return False
+    shown = {(one.signal, one.movement, one.code) for one in held}
+    below = incident.entity in hangs_on(own.entity, inventory)
+    return below and (own.signal, own.movement, own.code) in shown
+
+
+def hangs_on(entity: str, inventory: Inventory) -> tuple[str, ...]:
+    """Return what a device hangs on, and the jobs that it works for."""
+    jobs = (entities.path("job", own) for own in sorted(inventory.jobs_on(entity)))
+    return (*inventory.parents(entity), *jobs)
 
 
 def is_same_device(one: str, other: str) -> bool:
