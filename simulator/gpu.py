@@ -47,7 +47,8 @@ class Gpus:
         self._over_base: Floats = hw.base_kelvin_per_watt * self._sink * self.watts
         self._over_sink: Floats = hw.sink_kelvin_per_watt * self._sink * self.watts
         self.celsius: Floats = inlet + self._over_paste + self._over_base + self._over_sink
-        self.slowed: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self._too_hot: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.slowed = self._too_hot.copy()  # clocks held down in this second
         self.capped: Floats = np.zeros(count)
         self.clock: Floats = np.ones(count)  # share of the training clock
         self._start_counters(made, count)
@@ -73,7 +74,7 @@ class Gpus:
     def advance(self, load: Load, inlet: Floats, knobs: Knobs) -> None:
         """Go on by one second under `load`, with air of `inlet` celsius at the sinks."""
         self._heat(self._draw_power(load), inlet, knobs)
-        self._slow_down()
+        self._watch_limit()
         self._count()
 
     def _draw_power(self, load: Load) -> Floats:
@@ -82,6 +83,7 @@ class Gpus:
         switching = hw.dynamic_watts * self._power * load.power * jitter
         still = hw.idle_watts * self._power
         still += hw.leakage_watts_per_kelvin * np.maximum(self.celsius - 40.0, 0.0)
+        self.slowed = self._too_hot.copy()
         wanted = np.where(self.slowed, hw.slowdown_clock_ratio, 1.0)
         room = (hw.power_limit_watts - still) / np.maximum(switching, 1.0)
         allowed = np.minimum(wanted, room ** (1 / POWER_EXPONENT))
@@ -101,11 +103,11 @@ class Gpus:
         over = self._over_paste + self._over_base + self._over_sink
         self.celsius = inlet + hw.silicon_kelvin_per_watt * watts + over
 
-    def _slow_down(self) -> None:
+    def _watch_limit(self) -> None:
         """Engage below the slowdown margin, release above another: the hardware's hysteresis."""
         margin = self.hardware.limit_celsius - self.celsius
-        self.slowed |= margin <= self.hardware.slowdown_margin_celsius
-        self.slowed &= margin < self.hardware.release_margin_celsius
+        self._too_hot |= margin <= self.hardware.slowdown_margin_celsius
+        self._too_hot &= margin < self.hardware.release_margin_celsius
 
     def _count(self) -> None:
         self.energy += self.watts

@@ -71,7 +71,7 @@ class JobRun:
             out.append(PhaseChange(self.job.name, "running", self._from, ""))
         while self.state == "running" and self._from < after:
             self._work(max(second, self._from), min(after, self._until), load)
-            if self._until > after:
+            if self._until >= after:
                 break
             out += self._finish(gradient)
             if self.state == "running":

@@ -42,17 +42,9 @@ def parse(text: str, where: str = "scenario") -> Scenario:
     return scenario
 
 
-def built_in(name: str) -> Scenario:
-    """Read a scenario that ships with the package: `demo`, `healthy`, `forms`.
-
-    Raises:
-        ConfigError: naming those that there are.
-
-    """
-    known = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
-    if name not in known:
-        raise ConfigError(f"no built-in scenario {name!r}; there are {', '.join(known)}")
-    return load(SCENARIOS / f"{name}.toml")
+def built_in() -> dict[str, Path]:
+    """Return the scenario files that ship with the package, by name."""
+    return {path.stem: path for path in sorted(SCENARIOS.glob("*.toml"))}
 
 
 def schema() -> dict[str, Any]:
