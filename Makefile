@@ -23,7 +23,7 @@ demo: .venv/.detect ## 64 simulated GPUs with three faults and this machine; SEE
 	$(BIN)/forewarn demo $(if $(SEED),--seed $(SEED))
 
 test: .venv/.dev debian kafka ## all tests; PYTEST_ARGS="-k wire" for some
-	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
 
 check: .venv/.dev ## format, lint, types, floors, spelling, runbook, drift of generated files
 	$(BIN)/ruff check
