@@ -39,7 +39,8 @@ check: .venv/.dev ## format, lint, types, floors, spelling, runbook, drift of ge
 	  diff -u forewarn/$$name .cache/gen/forewarn/$$name || { echo "run: make gen"; exit 1; }; done
 
 bench: .venv/.dev ## every script of bench/ in turn
-	for script in bench/*.py; do printf '\n=== %s\n' "$$script"; $(BIN)/python "$$script"; done
+	@for script in $$(grep -l __main__ bench/*.py); do printf '\n=== %s\n' "$$script"; \
+	  $(BIN)/python -m bench.$$(basename "$$script" .py); done
 
 gen: .venv/.dev ## forewarn/wire_pb2.py and .pyi from wire.proto
 	$(call protoc,.)
