@@ -56,6 +56,10 @@ class Stage:
         self.now = max([self.now, *(own.append_time_unix_nano for own in messages)])
         return self.decide.step(messages)
 
+    def rewind(self) -> None:
+        """Give the next findings the offsets of the first ones, as a second delivery would."""
+        self._offset = 0
+
     def feed_one_by_one(self, findings: Sequence[Finding]) -> None:
         """Take findings in one step each, in the order of their times."""
         for own in sorted(findings, key=lambda one: one.updated_at_unix_nano):
