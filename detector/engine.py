@@ -5,6 +5,7 @@ second closes, in an order that does not depend on how messages were polled.
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -62,7 +63,7 @@ class Engine:
     def feed(self, messages: Sequence[Message]) -> list[Finding]:
         """Take messages; return the findings that opened, changed materially or closed."""
         out: list[Finding] = []
-        for message in sorted(messages, key=lambda m: m.append_time_unix_nano):
+        for message in sorted(messages, key=attrgetter("append_time_unix_nano")):
             self._ticks.saw(message)
             out += self._take(message)
             for tick in self._ticks.ready():
@@ -190,7 +191,9 @@ class Engine:
         """Once a minute: slow statistics, tails, and what /metrics says of readiness."""
         for block in self.series.blocks:
             self._scoring.learn(block)
-        self._families.tails.rebuild()
+        tails = self._families.tails
+        self.telling.surprising.set(tails.rare / max(1, tails.seen))
+        tails.rebuild()
         self._ledger.forget(seconds)
         ready = np.array([self._families.band.readiness(b) for b in self.series.blocks]).sum(axis=0)
         self.telling.ready.set(float(ready[0]) / max(1.0, float(ready[1])))

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.series import F64, Bool, Ints
+from detector.series import F32, F64, Bool, Ints
 
-RING_MINUTES = 15
+RING, CHUNK_MINUTES = 3, 5  # minutes wait in chunks: 10 to 15 of them, to save memory
 EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
 READY_SAMPLES = 120.0
 PRIOR_SAMPLES = 30.0
@@ -33,7 +33,7 @@ class Ridge:
         self._width = size * size + size + 2  # A, b, n, sum |residual|
         self.pool: Ints = np.zeros(0, np.int64)
         self.minute: F64 = np.zeros((0, self._width))
-        self.ring: F64 = np.zeros((RING_MINUTES, 0, self._width))
+        self.ring: F32 = np.zeros((RING, 0, self._width), np.float32)
         self.committed: F64 = np.zeros((0, self._width))
         self.minutes: F64 = np.zeros(0)
         self.beta: F64 = np.zeros((0, size))
@@ -42,25 +42,30 @@ class Ridge:
         self._held: Ints = np.zeros(0, np.int64)
         self._turn = 0
 
-    def add(self, pool: int) -> None:
-        """Add one regression that is shrunk to `pool`."""
-        self.pool = np.append(self.pool, pool)
-        row = np.zeros((1, self._width))
+    def add(self, pools: list[int]) -> None:
+        """Add regressions, each shrunk to its pool."""
+        more, n = len(pools), self._size
+        rows = np.zeros((more, self._width))
+        self.pool = np.append(self.pool, pools)
         self.minute, self.committed = (
-            np.vstack([self.minute, row]),
-            np.vstack([self.committed, row]),
+            np.vstack([self.minute, rows]),
+            np.vstack([self.committed, rows]),
         )
-        self.ring = np.concatenate([self.ring, np.zeros((RING_MINUTES, 1, self._width))], axis=1)
-        self.minutes, self._held = np.append(self.minutes, 0.0), np.append(self._held, 0)
-        self.beta = np.vstack([self.beta, np.zeros((1, self._size))])
-        self.cover = np.concatenate([self.cover, np.zeros((1, self._size, self._size))])
-        self.scale = np.append(self.scale, FIRST_SCALE)
+        self.ring = np.concatenate(
+            [self.ring, np.zeros((RING, more, self._width), np.float32)], axis=1
+        )
+        self.minutes = np.append(self.minutes, np.zeros(more))
+        self._held = np.append(self._held, np.zeros(more, np.int64))
+        self.beta = np.vstack([self.beta, np.zeros((more, n))])
+        self.cover = np.concatenate([self.cover, np.zeros((more, n, n))])
+        self.scale = np.append(self.scale, np.full(more, FIRST_SCALE))
 
-    def expect(self, x: F64) -> tuple[F64, F64]:
-        """Return expected value and scale; the scale widens away from what was learned on."""
-        expected = (x * self.beta).sum(axis=1)
-        leverage = ((self.cover @ x[:, :, None])[:, :, 0] * x).sum(axis=1)
-        scale: F64 = self.scale * np.sqrt(1 + CORRELATED * np.maximum(leverage, 0))
+    def expect(self, x: F64, which: Bool) -> tuple[F64, F64]:
+        """Return expected values and scales; a scale widens away from what was learned on."""
+        x = x[which]
+        expected = (x * self.beta[which]).sum(axis=1)
+        leverage = ((self.cover[which] @ x[:, :, None])[:, :, 0] * x).sum(axis=1)
+        scale: F64 = self.scale[which] * np.sqrt(1 + CORRELATED * np.maximum(leverage, 0))
         return expected, scale
 
     def ready(self) -> Bool:
@@ -86,11 +91,14 @@ class Ridge:
         cut = self._held >= FROZEN_SAMPLES
         self.ring[:, cut] = 0
         self.minute[cut] = 0
-        eager = self.minutes < EAGER_MINUTES
-        old = self.ring[self._turn].copy()
-        self.committed = self.committed * KEEP + np.where(eager[:, None], self.minute, old)
-        self.ring[self._turn] = np.where(eager[:, None], 0, self.minute)
-        self._turn = (self._turn + 1) % RING_MINUTES
+        eager = (self.minutes < EAGER_MINUTES)[:, None]
+        chunk = (self._turn // CHUNK_MINUTES) % RING
+        if self._turn % CHUNK_MINUTES == 0:  # what stands here waited
+            self.committed += self.ring[chunk]
+            self.ring[chunk] = 0
+        self.committed = self.committed * KEEP + np.where(eager, self.minute, 0)
+        self.ring[chunk] += np.where(eager, 0, self.minute)
+        self._turn += 1
         self.minutes += self.minute[:, -2] > 0
         self.minute[:] = 0
         self._held[:] = 0

@@ -57,7 +57,7 @@ class Judge:
         effect = float(score.effect[at])
         if family == "band" and self._common(signal, block.entity(local), effect, level):
             return None
-        self.persistence.of(block).open[local] = True
+        self.persistence.open(block, local, seconds)
         stepped = self.persistence.stepped(block, local)
         movement = _movement(family, signal, effect, float(wave.values[at]), stepped)
         expected, spread = float(score.expected[at]), 4 * float(score.spread[at])
