@@ -13,8 +13,10 @@ from simulator.signals import (
     JOB_EVENTS,
     JOB_SIGNALS,
     NIC_SIGNALS,
+    NODE_EVENTS,
     NODE_SIGNALS,
     RANK_SIGNALS,
+    SCHEDULER,
 )
 
 
@@ -39,7 +41,7 @@ def _node(machines: Machines, node: int, cluster: str, now: int) -> InventoryIte
         "rack": machines.racks[node],
         "switch": machines.switches[node],
     }
-    collects = {SOURCE: NODE_SIGNALS}
+    collects = {SOURCE: NODE_SIGNALS, SCHEDULER: NODE_EVENTS}
     return InventoryItem(cluster, machines.nodes[node], now, attributes, collects)
 
 

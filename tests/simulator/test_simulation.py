@@ -273,6 +273,7 @@ def test_reboot_is_silence_then_a_new_boot_and_fresh_counters() -> None:
     assert [frame.seq for frame in frames] == [*range(1, 41), *range(1, 51)]
     assert len({frame.boot_id for frame in frames}) == 2
     recorded = Recorded(simulator.simulate(own, 1))
+    assert recorded.codes("node.maintenance")[0][1:] == ("node/n02", "node.maintenance:planned")
     energy = recorded.series["gpu_energy_joules_total", "node/n02/gpu/0000:1b:00.0"][:, 1]
     assert np.sum(np.diff(energy) < 0) == 1
     again = [recorded.seconds(i.time_unix_nano) for i in recorded.inventory if "n02" in i.entity]
