@@ -1,5 +1,6 @@
 """The wire: records survive it, and what cannot be read is a WireError with a reason."""
 
+import io
 import json
 import math
 from collections.abc import Callable
@@ -8,11 +9,13 @@ from typing import Any, get_args
 
 import msgspec
 import pytest
+from google.protobuf.proto import serialize_length_prefixed
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forewarn import entity, wire
 from forewarn import wire_pb2 as pb
+from forewarn.bus import TOPICS, Message
 from forewarn.catalogue import CATALOGUE, Family, Movement
 from forewarn.errors import WireError
 from forewarn.records import (
@@ -23,6 +26,7 @@ from forewarn.records import (
     Frame,
     InventoryItem,
     Layout,
+    Mark,
     Placement,
     Reading,
     ValueClass,
@@ -39,6 +43,8 @@ CODERS: dict[str, Coder] = {
     "finding": (wire.encode_finding, wire.decode_finding),
     "deadletter": (wire.encode_deadletter, wire.decode_deadletter),
 }
+# A recording is many records, each behind its length.
+ALL = CODERS | {"recorded": (wire.encode_recorded, wire.decode_recorded)}
 MESSAGES = {
     "layout": pb.Layout, "frame": pb.Frame, "event": pb.Event, "inventory": pb.InventoryItem,
     "finding": pb.Finding, "deadletter": pb.DeadLetter,
@@ -156,6 +162,20 @@ RECORDS: dict[str, st.SearchStrategy[Any]] = {
         time_unix_nano=counts,
         payload=st.binary(max_size=20),
     ),
+    "recorded": st.lists(
+        st.builds(
+            Message,
+            topic=st.sampled_from(list(TOPICS)),
+            key=words,
+            value=st.binary(max_size=20),
+            partition=st.integers(0, 2**32 - 1),
+            offset=counts,
+            append_time_unix_nano=counts,
+            headers=st.lists(st.tuples(words, st.binary(max_size=4)), max_size=2).map(tuple),
+        )
+        | st.builds(Mark, cluster=words, time_unix_nano=counts, end=st.booleans(), messages=counts),
+        max_size=3,
+    ),
 }
 LAYOUT = Layout(
     ("gpu_temperature_celsius", "gpu_power_watts"),
@@ -168,7 +188,7 @@ LAYOUT = Layout(
 def reason(kind: str, data: bytes) -> str:
     """Return why `data` is refused, or nothing where it is read."""
     try:
-        CODERS[kind][1](data)
+        ALL[kind][1](data)
     except WireError as error:
         return error.reason
     return ""
@@ -178,15 +198,18 @@ def fixtures() -> list[Path]:
     return sorted(FIXTURES.glob("v*/*.bin"))
 
 
-@pytest.mark.parametrize("kind", CODERS)
+SINGLE = [path for path in fixtures() if path.stem != "recorded"]
+
+
+@pytest.mark.parametrize("kind", ALL)
 @given(data=st.data())
 def test_record_survives_the_wire(kind: str, data: st.DataObject) -> None:
-    encode, decode = CODERS[kind]
+    encode, decode = ALL[kind]
     record = data.draw(RECORDS[kind])
     assert decode(encode(record)) == record
 
 
-@pytest.mark.parametrize("kind", CODERS)
+@pytest.mark.parametrize("kind", ALL)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_a_record_or_a_wire_error(kind: str, data: bytes) -> None:
     assert reason(kind, data) in wire.REASONS | {""}
@@ -194,13 +217,13 @@ def test_any_bytes_are_a_record_or_a_wire_error(kind: str, data: bytes) -> None:
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.stem)
 def test_old_record_still_reads_the_same(path: Path) -> None:
-    record = CODERS[path.stem.split("-")[0]][1](path.read_bytes())
+    record = ALL[path.stem.split("-")[0]][1](path.read_bytes())
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert json.loads(msgspec.json.encode(record)) == expected
 
 
 def test_every_kind_of_record_has_an_old_fixture() -> None:
-    assert {path.stem.split("-")[0] for path in fixtures()} == set(CODERS)
+    assert {path.stem.split("-")[0] for path in fixtures()} == set(ALL)
 
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.stem)
@@ -227,7 +250,7 @@ def test_missing_version_is_refused(kind: str) -> None:
     assert caught.value.reason == "no_version"
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SINGLE, ids=lambda path: path.stem)
 def test_field_of_a_newer_writer_is_passed_over(path: Path) -> None:
     decode, whole = CODERS[path.stem.split("-")[0]][1], path.read_bytes()
     later = b"\xfa\x7d\x03new"  # field 2015, three bytes
@@ -381,4 +404,27 @@ def event(**change: Any) -> Event:
 def test_bad_event_is_refused(change: dict[str, Any], reason: str, message: str) -> None:
     with pytest.raises(WireError, match=message) as caught:
         wire.decode_event(wire.encode_event(event(**change)))
+    assert caught.value.reason == reason
+
+
+def recorded(**fields: Any) -> bytes:
+    out = io.BytesIO()
+    serialize_length_prefixed(pb.Recorded(**fields), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "message"),
+    [
+        ({"version": 1, "topic": "gossip"}, "bad_value", "Recorded: unknown topic 'gossip'"),
+        ({"version": 2, "topic": "frames"}, "newer_version", "version 2 is newer than 1"),
+        ({"topic": "frames"}, "no_version", "no wire version"),
+    ],
+)
+def test_bad_entry_of_a_recording_is_refused(
+    fields: dict[str, Any], reason: str, message: str
+) -> None:
+    good = wire.encode_recorded([Mark("c", 1)])
+    with pytest.raises(WireError, match=message) as caught:
+        wire.decode_recorded(good + recorded(**fields))
     assert caught.value.reason == reason
