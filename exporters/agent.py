@@ -35,8 +35,8 @@ SETTLE_SECONDS = 1.0
 class Agent:
     """Reads the sensors of one node and publishes frames, events and inventory.
 
-    One frame a tick holds the collectors that were due and answered within a quarter of a second;
-    a slower one sends its own frame, from source `agent/<collector>`, at its own time. So the
+    One frame a tick holds the collectors that were due and answered within a quarter of it; a
+    slower one sends its own frame, from source `agent/<collector>`, at its own time. So the
     stream sees one frame a second and node, and a slow sensor delays nobody.
     """
 
@@ -61,7 +61,12 @@ class Agent:
         chosen = build(self._host, own.disable) if collectors is None else list(collectors)
         self._rounds = Rounds([*self._own_collectors(), *chosen], own.period_seconds)
         state = Path(own.state_directory) if own.state_directory else state_directory()
+        self.port = 0  # where /metrics is served, once it is
         self._streams = Streams(settings.agent, self._host, state, self.outlet, registry)
+
+    def failures(self, collector: str) -> int:
+        """Return how often a collector has failed; as `agent_collector_failures_total` tells."""
+        return self._rounds.workers[collector].failures
 
     def _own_collectors(self) -> list[Collector]:
         return [
@@ -75,6 +80,7 @@ class Agent:
         The producer is flushed but left open: it belongs to the caller.
         """
         server = Server(self._settings.agent.listen, self._registry)
+        self.port = server.port
         self._describe()
         self._streams.start()
         try:

@@ -10,7 +10,7 @@ import msgspec
 from exporters.collector import Collector, Measurement
 from exporters.worker import Report, Worker
 
-GRACE_SECONDS = 0.25
+GRACE = 0.25  # share of a tick in which the prompt ones answer
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -33,6 +33,7 @@ class Rounds:
     ) -> None:
         self._results: SimpleQueue[Report] = SimpleQueue()
         self._monotonic = monotonic
+        self._grace_seconds = GRACE * period_seconds
         self.workers = {
             c.name: Worker(c, period_seconds, self._results, clock, monotonic) for c in collectors
         }
@@ -48,9 +49,12 @@ class Rounds:
                 hung.append(Batch(worker.name, self._clock(), lost))
         return hung
 
-    def gather(self, seconds: float = GRACE_SECONDS) -> list[Batch]:
-        """Return what is finished once nothing is out any more, at the latest after `seconds`."""
-        end = self._monotonic() + seconds
+    def gather(self, seconds: float | None = None) -> list[Batch]:
+        """Return what is finished once nothing is out any more, at the latest after `seconds`.
+
+        Without `seconds`, after a quarter of a tick.
+        """
+        end = self._monotonic() + (self._grace_seconds if seconds is None else seconds)
         found: list[Batch] = []
         while self._reading() and (left := end - self._monotonic()) > 0:
             found += self.wait(left)

@@ -112,6 +112,16 @@ def test_a_hung_reading_is_counted_and_not_started_twice(bench: Bench) -> None:
     assert bench.fake.reads == 2
 
 
+def test_a_reading_within_its_deadline_is_left_to_end(bench: Bench) -> None:
+    bench.read()
+    bench.fake.gate.clear()
+    for _ in range(2):
+        assert bench.worker.begin(frozenset({FAST})) == []
+    bench.fake.gate.set()
+    assert bench.worker.finish(bench.results.get(timeout=30)) is not None
+    assert (bench.fake.reads, bench.worker.failures) == (2, 0)
+
+
 def test_a_result_after_the_deadline_is_not_used_and_the_next_one_is(bench: Bench) -> None:
     bench.read()
     bench.fake.gate.clear()
