@@ -8,6 +8,7 @@ from simulator.fleet import Machines
 from simulator.frames import SOURCE
 from simulator.job import JobRun
 from simulator.signals import (
+    CHECKPOINT_SIGNALS,
     GPU_EVENTS,
     GPU_SIGNALS,
     JOB_EVENTS,
@@ -79,7 +80,8 @@ def job_items(
     job = run.job.name
     source = f"reporter:{job}"
     attributes = {"ranks": str(len(run.gpus))}
-    collects = {source: JOB_SIGNALS + JOB_EVENTS}
+    checkpoints = CHECKPOINT_SIGNALS if run.job.checkpoint_every else ()
+    collects = {source: JOB_SIGNALS + checkpoints + JOB_EVENTS}
     entity = entities.path("job", job)
     out = [
         InventoryItem(cluster, entity, time_unix_nano, attributes, collects, removed=removed),

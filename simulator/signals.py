@@ -41,4 +41,6 @@ JOB_SIGNALS = tuple("""
 job_loss job_gradient_norm job_step_seconds job_tokens_per_step job_tokens_per_second job_mfu_ratio
 job_completed_steps_total
 """.split())  # fmt: skip
-JOB_EVENTS = ("job.state",)
+CHECKPOINT_SIGNALS = ("job_checkpoint_seconds",)  # of jobs that make checkpoints
+# A NaN loss is seen where the loss is collected.
+JOB_EVENTS = ("job.state", "job.nan")

@@ -191,8 +191,9 @@ def test_nan_comes_after_a_climb_and_stays(
 def test_fault_that_ends_leaves_a_healthy_gpu(
     scenario: Callable[..., Scenario], record: Callable[..., Recorded]
 ) -> None:
-    recorded = record(scenario(replace(PASTE, end_seconds=400)))
-    well = record(scenario()).get("gpu_temperature_celsius", GPU, 550)
+    job = Job(name="train", nodes=("n01", "n02"), step_seconds=2.0, checkpoint_every=0)
+    recorded = record(scenario(replace(PASTE, end_seconds=400), job=job))
+    well = record(scenario(job=job)).get("gpu_temperature_celsius", GPU, 550)
     assert recorded.get("gpu_temperature_celsius", GPU, 550) == pytest.approx(well, abs=2)
     assert max(seconds for seconds, _, _ in recorded.codes("gpu.clock_event")) < 401
     start = recorded.scenario.start_unix_nano
