@@ -195,8 +195,9 @@ class Engine:
         self.telling.surprising.set(tails.rare / max(1, tails.seen))
         tails.rebuild()
         self._ledger.forget(seconds)
-        ready = np.array([self._families.band.readiness(b) for b in self.series.blocks]).sum(axis=0)
-        self.telling.ready.set(float(ready[0]) / max(1.0, float(ready[1])))
+        counts = [self._families.band.readiness(block) for block in self.series.blocks]
+        ready, of = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+        self.telling.ready.set(ready / max(1, of))
         self.telling.series.set(len(self.series))
 
     def _rebase(self, block: Block, rows: Ints) -> None:

@@ -55,7 +55,7 @@ class Trend:
         self.rule = rule
         self.sign = 1.0 if rule.ratio > 1 else -1.0
         self._past: deque[float] = deque(maxlen=MEMORY_STEPS)
-        self._latest: deque[float] = deque(maxlen=max(rule.confirm, CONFIRM_STEPS))
+        self._latest: deque[float] = deque(maxlen=2 * rule.confirm - 1)
         self._sum = 0.0
         self._calm = 0
         self._centre = 0.0
@@ -88,12 +88,13 @@ class Trend:
         self._calm = self._calm + 1 if z < 3 else 0
         if self._sum == 0.0 or (self._calm and self._sum < DECIDE):
             self._learn(log)
-        full = len(self._latest) == self._latest.maxlen or self.rule.confirm == 1
-        return self._sum >= DECIDE and full and self._confirmed()
+        return self._sum >= DECIDE and self._confirmed()
 
     def _confirmed(self) -> bool:
-        own = list(self._latest)[-self.rule.confirm :]
-        return self.sign * (median(own) - self._centre) >= abs(math.log(self.rule.ratio))
+        """Say whether most of the latest steps, so at least `confirm`, are beyond the floor."""
+        away = self.sign * (median(self._latest) - self._centre)
+        full = len(self._latest) == self._latest.maxlen
+        return full and away >= abs(math.log(self.rule.ratio))
 
     def _learn(self, log: float) -> None:
         """Take the value into the expectation, clipped at four spreads once there is one."""
