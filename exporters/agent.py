@@ -96,12 +96,13 @@ class Agent:
         period = self._settings.agent.period_seconds
         begin, tick = time.monotonic(), 0
         while not stop.is_set():
-            self._tick(tick)
+            self.tick(tick)
             # After a suspended second the ticks missed are left out, not caught up.
             tick = max(tick + 1, int((time.monotonic() - begin) / period))
             self._late(begin + tick * period, stop)
 
-    def _tick(self, tick: int) -> None:
+    def tick(self, tick: int) -> None:
+        """Read what is due at this tick and send one frame of it."""
         now = time.time_ns()
         batches = [*self._rounds.begin(tick), *self._rounds.gather()]
         admitted = [self._admit(batch) for batch in batches]

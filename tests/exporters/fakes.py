@@ -49,13 +49,41 @@ def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
         time.sleep(0.01)
 
 
+class RefusingProducer(Producer):
+    """A producer in front of a bus that can be away."""
+
+    def __init__(self, bus: MemoryBus) -> None:
+        self.away = False
+        self.calls = 0
+        self._inner = bus.producer()
+
+    def publish(
+        self,
+        topic: TopicName,
+        key: str,
+        value: bytes | None,
+        headers: Iterable[tuple[str, bytes]] = (),
+    ) -> None:
+        self.calls += 1
+        if self.away:
+            raise BusError("broker is away")
+        self._inner.publish(topic, key, value, headers)
+
+    def flush(self, timeout_seconds: float) -> bool:
+        return not self.away
+
+    def close(self, timeout_seconds: float = 5.0) -> None:
+        self._inner.close()
+
+
 class Line:
     """A bus in memory with the agent's way out before it; reads back what was sent."""
 
     def __init__(self, clock: Clock) -> None:
         self.bus = MemoryBus()
+        self.producer = RefusingProducer(self.bus)
         self.registry = CollectorRegistry()
-        self.spool = Spool(self.bus.producer(), 1 << 20)
+        self.spool = Spool(self.producer, 1 << 20)
         self.announcer = Announcer(
             "c1", self.spool, 600.0, clock=clock.time_ns, monotonic=clock.monotonic
         )
@@ -91,30 +119,3 @@ def table(measurements: list[Measurement]) -> dict[tuple[str, str], float | str]
         else m.outcome.name
         for m in measurements
     }
-
-
-class RefusingProducer(Producer):
-    """A producer in front of a bus that can be away."""
-
-    def __init__(self, bus: MemoryBus) -> None:
-        self.away = False
-        self.calls = 0
-        self._inner = bus.producer()
-
-    def publish(
-        self,
-        topic: TopicName,
-        key: str,
-        value: bytes | None,
-        headers: Iterable[tuple[str, bytes]] = (),
-    ) -> None:
-        self.calls += 1
-        if self.away:
-            raise BusError("broker is away")
-        self._inner.publish(topic, key, value, headers)
-
-    def flush(self, timeout_seconds: float) -> bool:
-        return not self.away
-
-    def close(self, timeout_seconds: float = 5.0) -> None:
-        self._inner.close()

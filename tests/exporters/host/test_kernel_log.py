@@ -1,3 +1,4 @@
+import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -108,12 +109,35 @@ def test_a_restart_neither_loses_nor_repeats(bench: Bench, line: Line) -> None:
 
 def test_the_cursor_waits_for_the_bus(bench: Bench, line: Line) -> None:
     own = bench.make()
-    line.spool.send("events", "k", b"held")  # taken at once by this bus
-    until(line.spool.empty)
+    line.producer.away = True
     own.feed(XID % 5)
+    own.save()
+    assert bench.cursor.load() is None
+    line.producer.away = False
     until(line.spool.empty)
     own.save()
     assert bench.cursor.load() == Position(BOOT_ID, 5)
+
+
+def test_a_log_that_ran_over_goes_on_and_counts_the_gap(
+    bench: Bench, line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[bytes | OSError] = [XID % 1, BrokenPipeError(errno.EPIPE, "overrun"), XID % 9]
+    bench.path.write_bytes(b"")
+    real = os.read
+
+    def read(descriptor: int, size: int) -> bytes:
+        if not reads:
+            return real(descriptor, size)
+        own = reads.pop(0)
+        if isinstance(own, OSError):
+            raise own
+        return own
+
+    monkeypatch.setattr("exporters.host.kernel_log.os.read", read)
+    with bench.running(bench.make()):
+        until(lambda: len(line.events()) == 2)
+    assert bench.count("forewarn_kernel_lines_missed_total") == 7
 
 
 def test_a_new_boot_is_told_and_read_from_its_beginning(bench: Bench, line: Line) -> None:
@@ -161,10 +185,11 @@ def test_a_log_that_cannot_be_opened_is_told_once(
 @pytest.mark.skipif(not os.access("/dev/kmsg", os.W_OK), reason="/dev/kmsg is not writable here")
 def test_a_line_written_to_this_machines_kernel_log_is_read(bench: Bench, line: Line) -> None:
     bench.path = Path("/dev/kmsg")
+    domain = f"{os.getpid() % 0xFFFF:04x}"
     with bench.running(bench.make(accept_user_lines=True)):
         until(lambda: (line.announcer.announce(), line.items())[1])
-        Path("/dev/kmsg").write_text(f"<3>NVRM: Xid (PCI:00{os.getpid() % 90 + 10}:1a:00): 79, x\n")
-        until(line.events)
-    (event,) = line.events()
+        bench.path.write_text(f"<3>NVRM: Xid (PCI:{domain}:1a:00): 79, x\n")
+        entity = f"node/n7/gpu/{domain}:1a:00.0"
+        until(lambda: entity in {event.entity for event in line.events()})
+    (event,) = [event for event in line.events() if event.entity == entity]
     assert event.code == "nvidia.xid:79"
-    assert event.entity == f"node/n7/gpu/00{os.getpid() % 90 + 10}:1a:00.0"
