@@ -228,3 +228,25 @@ def test_ranking_does_not_depend_on_the_order_of_findings(
         ways.append([(h.entry, h.entity, h.score) for h in found])
     assert ways[0] == ways[1]
     assert ways[0][0][0] == "GPU-CORE-01"
+
+
+def test_what_three_siblings_show_is_rather_their_parents(
+    table: Make, finding: Make, inventory: Make
+) -> None:
+    flow = {"signal": "facility.rack.flow", "movement": "outlier", "at": "rack"}
+    at_rack = {"signal": "gpu_temperature_celsius", "movement": "up", "at": "rack"}
+    own = table(
+        {"id": "AA-01", "need": [HOT]},
+        {"id": "BB-01", "entity": "rack", "need": [flow], "support": [at_rack]},
+        {"id": "CC-01", "need": [SLOW]},
+        {"id": "DD-01", "need": [XID79]},
+    )
+    known = inventory({}, {"node/n7": {"rack": "r1"}})
+    gpus = [f"node/n7/gpu/0000:{i}a:00.0" for i in range(3)]
+    hot = [finding(gpu, "gpu_temperature_celsius", "up") for gpu in gpus]
+
+    def lead(findings: list[Any]) -> float:
+        made = ranked(own, Evidence(findings, known))
+        return made["AA-01"].score - made["BB-01"].score
+
+    assert lead(hot[:2]) - lead(hot) == pytest.approx(1.5)
