@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 SESSION_MS = 10_000  # a dead worker's partitions move after this
 HEARTBEAT_MS = 1_000  # a member learns of a new one by its heartbeat
 CALL_MS = 2_000
-LOOK_SECONDS = 5.0  # how often an idle consumer asks whether Kafka is there
+LOOK_SECONDS = 2.0  # how often an idle consumer asks whether Kafka is there
+ENDS_SECONDS = 1.0  # how long the ends of the partitions are taken from the latest answer
 _LOG_APPEND_TIME = 1
 _NANOSECONDS = 1_000_000
 
@@ -38,7 +39,9 @@ class KafkaBusConsumer(Consumer):
         self._link, self._topics, self._group = link, topics, group
         self._start, self._from_beginning = start, from_beginning
         self._client: Any = None
-        self._next_look = 0.0
+        self._next_look = self._ends_until = 0.0
+        self._ends: dict[Any, int] = {}
+        self._uncommitted = False
         self._told_times: set[TopicName] = set()
         self._commits_fail = False
         self._reach()
@@ -69,11 +72,11 @@ class KafkaBusConsumer(Consumer):
             BusError: if Kafka refuses us.
 
         """
-        if self._group is None or self._client is None:
+        if self._group is None or self._client is None or not self._uncommitted:
             return
         try:
             self._client.commit(timeout_ms=CALL_MS)
-            self._commits_fail = False
+            self._commits_fail = self._uncommitted = False
         except (kafka_errors.CommitFailedError, kafka_errors.RebalanceInProgressError) as error:
             self._commit_failed(error)
         except (kafka_errors.KafkaError, OSError) as error:
@@ -86,25 +89,40 @@ class KafkaBusConsumer(Consumer):
             return dict(self._start)
         found: dict[Position, int] = {}
         for at in self._client.assignment():
-            offset = self._client.position(at, timeout_ms=CALL_MS)
+            offset = self._position(at)
             if offset is not None:
                 found[self._link.topic(at.topic), at.partition] = offset
         return found
 
+    def _position(self, at: Any) -> int | None:
+        """Return the next offset of a partition; None while it is not known yet."""
+        try:
+            offset: int | None = self._client.position(at, timeout_ms=CALL_MS)
+        except (kafka_errors.KafkaError, OSError) as error:
+            self._bear(error)
+            return None
+        return offset
+
     def lag(self) -> int:
-        """Return how many messages are there that were not polled yet (one request).
+        """Return how many messages are there that were not polled yet, as of a second ago.
 
         While Kafka is away, the latest known number.
         """
-        if self._client is None or not self._client.assignment():
+        if self._client is None:
             return 0
-        ends: dict[Any, int | None] = dict.fromkeys(self._client.assignment())
+        assigned = self._client.assignment()
+        now = time.monotonic()
+        if assigned and (now >= self._ends_until or not assigned <= self._ends.keys()):
+            self._ends_until = now + ENDS_SECONDS
+            self._ask_ends(list(assigned))
+        return self._measure(assigned)
+
+    def _ask_ends(self, partitions: list[Any]) -> None:
         try:
-            ends = self._client.end_offsets(list(ends), timeout_ms=CALL_MS)
+            self._ends = self._client.end_offsets(partitions, timeout_ms=CALL_MS)
             self._link.answered()
         except (kafka_errors.KafkaError, OSError) as error:
             self._bear(error)
-        return self._measure(ends)
 
     def close(self) -> None:
         """Leave the group and let go."""
@@ -206,18 +224,16 @@ class KafkaBusConsumer(Consumer):
             self._link.metrics.consumed.labels(topic).inc(count)
         now = time.monotonic()
         if messages:
+            self._uncommitted = True
             self._link.answered()
         if now < self._next_look:
             return
         self._next_look = now + LOOK_SECONDS
-        self._look(bool(messages))
-
-    def _look(self, busy: bool) -> None:
-        self._take_new_partitions()
-        if busy:
-            self._measure({})
-        else:
-            self.lag()
+        try:
+            self._take_new_partitions()
+        except (kafka_errors.KafkaError, OSError) as error:
+            self._bear(error)
+        self.lag()
 
     def _take_new_partitions(self) -> None:
         """Read partitions that were added, from their first message."""
@@ -231,15 +247,13 @@ class KafkaBusConsumer(Consumer):
             for at in new:
                 self._client.seek(at, 0)
 
-    def _measure(self, ends: Mapping[Any, int | None]) -> int:
-        """Set the lag of each topic, from the ends given or else those of the latest answers."""
+    def _measure(self, assigned: Iterable[Any]) -> int:
+        """Set the lag of each topic from the ends last heard of; return their sum."""
         lags: Counter[TopicName] = Counter(dict.fromkeys(self._topics, 0))
-        for at in self._client.assignment():
-            end = ends.get(at)
-            end = self._client.highwater(at) if end is None else end
-            here = self._client.position(at, timeout_ms=CALL_MS)
-            if end is not None and here is not None:
-                lags[self._link.topic(at.topic)] += max(0, end - here)
+        for at in assigned:
+            here = self._position(at)
+            if here is not None:
+                lags[self._link.topic(at.topic)] += max(0, self._ends.get(at, here) - here)
         for topic, count in lags.items():
             self._link.metrics.lag.labels(topic).set(count)
         return lags.total()

@@ -90,8 +90,10 @@ class Link:
             kafka.errors.KafkaError, OSError: as they come; see `explain`.
 
         """
-        if self._context is not None:
-            self._shake_hands(self._context, timeout_seconds)
+        server = self._knock(timeout_seconds)
+        if self.settings.security_protocol.startswith("SASL"):
+            net_to = _NET(**{**self._arguments, "bootstrap_servers": [server]})
+            try_login(net_to, server, timeout_seconds)
         nets: list[Any] = []
 
         def net(**arguments: Any) -> Any:
@@ -104,28 +106,26 @@ class Link:
         except BaseException:
             for opened in nets:
                 opened.close()
-            if self.settings.security_protocol.startswith("SASL"):
-                try_login(
-                    _NET(**self._arguments), self.settings.bootstrap_servers[0], timeout_seconds
-                )
             raise
         self.answered()
         return made
 
-    def _shake_hands(self, context: ssl.SSLContext, timeout_seconds: float) -> None:
-        """Try TLS before kafka-python does, which says "timeout" whatever is wrong with it."""
+    def _knock(self, timeout_seconds: float) -> str:
+        """Return a server that is there; raise at once what kafka-python calls a timeout later."""
         problem: OSError = TimeoutError()
         for server in self.settings.bootstrap_servers:
             host, port = config.address(server)
             try:
-                with (
-                    socket.create_connection((host, port), timeout_seconds) as plain,
-                    context.wrap_socket(plain, server_hostname=host),
-                ):
-                    return
+                with socket.create_connection((host, port), timeout_seconds) as plain:
+                    self._shake_hands(plain, host)
+                    return server
             except OSError as error:
                 problem = error
         raise problem
+
+    def _shake_hands(self, plain: socket.socket, host: str) -> None:
+        if self._context is not None:
+            self._context.wrap_socket(plain, server_hostname=host).close()
 
     def explain(self, error: BaseException) -> BusError:
         """Say an error of kafka-python in our words: who, what, and how to mend it."""

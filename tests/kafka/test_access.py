@@ -1,5 +1,6 @@
 """Login and TLS: what works, and what is said when it does not."""
 
+import logging
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +92,16 @@ def test_missing_ca_file_is_a_config_error(settings: config.Kafka) -> None:
     tls = msgspec.structs.replace(settings, security_protocol="SSL", tls_ca_file="/nosuch.pem")
     with pytest.raises(ConfigError, match=r"bus\.kafka\.tls_ca_file: /nosuch\.pem: No such"):
         KafkaBus(tls, "test", CollectorRegistry())
+
+
+@pytest.fixture(autouse=True)
+def _library_loggers() -> Iterator[None]:
+    """Put the levels of kafka-python's loggers back."""
+    own = [logging.getLogger(f"kafka{part}") for part in ("", ".admin", ".net", ".protocol")]
+    levels = [logger.level for logger in own]
+    yield
+    for logger, level in zip(own, levels, strict=True):
+        logger.setLevel(level)
 
 
 def openssl(folder: Path, *arguments: str) -> None:

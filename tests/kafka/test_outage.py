@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from prometheus_client import CollectorRegistry
 
-from forewarn import config, topics
+from forewarn import config
 from forewarn.bus import Message, Producer
 from forewarn.errors import BusError
 from forewarn.kafka import KafkaBus
@@ -45,21 +45,8 @@ class Load(threading.Thread):
 
 
 @pytest.fixture
-def started(own_broker: Broker) -> Broker:
-    own_broker.start()
-    return own_broker
-
-
-@pytest.fixture
-def registry() -> CollectorRegistry:
-    return CollectorRegistry()
-
-
-@pytest.fixture
-def bus(started: Broker, registry: CollectorRegistry) -> Iterator[KafkaBus]:
-    settings = config.Kafka(bootstrap_servers=(started.address(),), nodes=1)
-    topics.create(settings)
-    made = KafkaBus(settings, "test", registry)
+def bus(own_settings: config.Kafka, registry: CollectorRegistry) -> Iterator[KafkaBus]:
+    made = KafkaBus(own_settings, "test", registry)
     yield made
     made.close()
 
@@ -77,14 +64,14 @@ def published(count: int) -> dict[str, list[int]]:
 
 @pytest.mark.parametrize("end", [Broker.stop, Broker.kill])
 def test_outage_loses_nothing_keeps_order_and_repeats_nothing(
-    end: Callable[[Broker], None], bus: KafkaBus, started: Broker, registry: CollectorRegistry
+    end: Callable[[Broker], None], bus: KafkaBus, own_broker: Broker, registry: CollectorRegistry
 ) -> None:
     consumer = bus.consumer(["frames"], group=None)
     producer = bus.producer()
     load = Load(producer)
     load.start()
     found = take(consumer, 50)
-    end(started)
+    end(own_broker)
     load.more(100)
 
     def told() -> bool:
@@ -93,7 +80,7 @@ def test_outage_loses_nothing_keeps_order_and_repeats_nothing(
 
     until(told)
     assert registry.get_sample_value("forewarn_bus_buffered_messages") >= 100
-    started.start()
+    own_broker.start()
     load.more(100)
     load.stop()
     assert producer.flush(60)
@@ -105,18 +92,18 @@ def test_outage_loses_nothing_keeps_order_and_repeats_nothing(
     assert sent == load.count
 
 
-def test_full_buffer_refuses_and_goes_on_in_order(started: Broker) -> None:
-    settings = config.Kafka(bootstrap_servers=(started.address(),), nodes=1)
-    topics.create(settings)
-    bus = KafkaBus(settings, "test", CollectorRegistry(), buffer_bytes=20_000)
+def test_full_buffer_refuses_and_goes_on_in_order(
+    own_broker: Broker, own_settings: config.Kafka
+) -> None:
+    bus = KafkaBus(own_settings, "test", CollectorRegistry(), buffer_bytes=20_000)
     consumer = bus.consumer(["frames"], group=None)
     producer = bus.producer()
     load = Load(producer)
     load.start()
     load.more(50)
-    started.kill()
+    own_broker.kill()
     until(lambda: load.refusals > 0)
-    started.start()
+    own_broker.start()
     load.more(200)
     load.stop()
     assert producer.flush(60)
@@ -125,13 +112,13 @@ def test_full_buffer_refuses_and_goes_on_in_order(started: Broker) -> None:
 
 
 def test_failed_client_is_replaced_and_sends_again_in_order(
-    bus: KafkaBus, registry: CollectorRegistry, started: Broker
+    bus: KafkaBus, registry: CollectorRegistry, own_broker: Broker
 ) -> None:
     consumer = bus.consumer(["frames"], group=None)
     producer = bus.producer()
     producer.publish("frames", "n0", b"0")
     assert producer.flush(30)
-    started.stop()
+    own_broker.stop()
     for number in range(1, 20):
         producer.publish("frames", "n0", b"%d" % number)
     until(
@@ -139,20 +126,20 @@ def test_failed_client_is_replaced_and_sends_again_in_order(
     )
     # What kafka-python does when a producer id is lost: it fails every message it holds.
     producer._client._sender.force_close()
-    started.start()
+    own_broker.start()
     assert producer.flush(60)
     assert numbers_by_key(take(consumer, 20)) == {"n0": list(range(20))}
     assert registry.get_sample_value("forewarn_bus_resent_total") == 19
 
 
 def test_consumer_made_while_the_broker_is_away_reads_once_it_is_back(
-    bus: KafkaBus, started: Broker
+    bus: KafkaBus, own_broker: Broker
 ) -> None:
     producer = bus.producer()
     producer.publish("findings", "e", b"x")
     assert producer.flush(30)
-    started.stop()
+    own_broker.stop()
     consumer = bus.consumer(["findings"], group="g")
     assert consumer.poll(0.1) == []
-    started.start()
+    own_broker.start()
     assert [message.value for message in take(consumer, 1)] == [b"x"]
