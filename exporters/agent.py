@@ -119,11 +119,11 @@ class Agent:
 
     def _admit(self, batch: Batch) -> list[Measurement]:
         measurements = self.outlet.admission.admit(batch.collector, batch.measurements)
-        self.outlet.show(batch.collector, measurements)
+        self.outlet.show(batch.collector, measurements, batch.due)
         return measurements
 
     def _describe(self) -> None:
-        facts = machine.attributes(self._host.proc)
+        facts = machine.attributes(self._host)
         self._announcer.describe(self._host.entity, {**facts, **self._settings.agent.attributes})
 
     def once(self) -> list[Sample]:
@@ -139,6 +139,7 @@ class Agent:
             if number == 0:
                 time.sleep(SETTLE_SECONDS)
         self._rounds.close()
+        self._spool.close(0.0)
         return sorted(found.values(), key=lambda s: (s.entity, s.signal))
 
     def _read_all(self, number: int) -> list[Batch]:

@@ -14,11 +14,12 @@ GRACE = 0.25  # share of a tick in which the prompt ones answer
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """The measurements of one collector, and when their reading started."""
+    """The measurements of one collector, when their reading started, and what was due."""
 
     collector: str
     started_unix_nano: int
     measurements: list[Measurement]
+    due: frozenset[str] = frozenset()
 
 
 class Rounds:
@@ -72,7 +73,7 @@ class Rounds:
         measurements = worker.finish(report)
         if measurements is None:
             return []
-        return [Batch(worker.name, report.started_unix_nano, measurements)]
+        return [Batch(worker.name, report.started_unix_nano, measurements, worker.asked)]
 
     def _reading(self) -> list[Worker]:
         return [worker for worker in self.workers.values() if worker.reading]

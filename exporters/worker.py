@@ -86,6 +86,11 @@ class Worker:
         """When the latest reading was started."""
         return self._started_unix_nano
 
+    @property
+    def asked(self) -> frozenset[str]:
+        """Return the signals that the latest reading was asked for."""
+        return self._due
+
     def left_seconds(self) -> float:
         """Return the time left until the deadline of the reading under way."""
         return self._began + self._collector.deadline_seconds - self._monotonic()

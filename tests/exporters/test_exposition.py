@@ -43,6 +43,13 @@ def test_a_series_that_failed_or_is_gone_is_not_shown() -> None:
     assert SIGNAL not in page(own)
 
 
+def test_a_signal_that_was_due_and_has_no_series_any_more_is_taken_off() -> None:
+    own = Latest()
+    own.update("drives", [Measurement(SIGNAL, A, 1.0)])
+    own.update("drives", [], due=[SIGNAL])
+    assert SIGNAL not in page(own)
+
+
 def test_signals_that_were_not_due_stay() -> None:
     own = Latest()
     own.update("drives", [Measurement(SIGNAL, A, 1.0)])
