@@ -149,7 +149,7 @@ class Decide:
         kind = telling(words)
         if kind is not None and before is not None:
             incident = msgspec.structs.replace(incident, seq=before.seq + 1)
-        self._store.save(incident)
+        self._store.save(incident, before)
         if kind is not None:
             self._teller.tell(incident, kind, words)
             place = (leading(incident) or ("", ""))[1]

@@ -36,6 +36,8 @@ class Stage:
         self.bus = MemoryBus(clock=lambda: self.now)
         self.registry = CollectorRegistry()
         self.store = Store(path)
+        with self.store.database.read() as connection:
+            connection.execute("PRAGMA synchronous = OFF")  # no power is cut in tests
         self.decide = Decide(
             settings or Settings(cluster="c"),
             self.store,

@@ -1,6 +1,7 @@
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ from standardwebhooks.webhooks import Webhook as StandardWebhook
 
 from detector import decide
 from detector.incidents.database import StoreError
+from detector.incidents.store import Store
 from detector.notify.outbox import Outbox
 from detector.notify.post import Post
 from forewarn import wire
@@ -64,6 +66,29 @@ def test_findings_reach_a_real_webhook_as_one_signed_incident(
     (told,) = consumer.poll(0.0)
     assert told.key == event["subject"]
     assert dict(told.headers)["ce_id"].decode() == event["id"]
+
+
+def test_stage_stops_while_a_receiver_is_silent(tmp_path: Path) -> None:
+    bus, stop = MemoryBus(), threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hook = Webhook(name="ops", url=f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        settings = Settings(
+            decide=Decide(listen="127.0.0.1:0", database=str(tmp_path / "decide.sqlite")),
+            webhook=(msgspec.structs.replace(hook, timeout_seconds=60),),
+        )
+        args = (bus, settings, stop, CollectorRegistry())
+        stage = threading.Thread(target=decide.run, args=args)
+        stage.start()
+        own = samples.finding(samples.XID_79, samples.gpu(1, 3), 0)
+        bus.producer().publish("findings", own.entity, wire.encode_finding(own))
+        attempt, _ = silent.accept()
+        stop.set()
+        stage.join(30)  # well under the 60 s of the attempt; the goal is 5
+        attempt.close()
+    assert not stage.is_alive()
+    store = Store(tmp_path / "decide.sqlite")
+    assert Outbox(store.database).pending() == {"ops": 1}
+    store.close()
 
 
 def everything(stage: Stage) -> list[tuple[object, ...]]:
@@ -207,3 +232,13 @@ def test_metrics_pass_promtool(stage: Stage) -> None:
     assert b'forewarn_incidents_open{severity="critical"} 2.0' in text
     assert b"forewarn_findings_joined_total 3.0" in text
     assert b'forewarn_outbox_pending{channel="incidents"}' in text
+
+
+def test_finding_that_a_restarted_detector_begins_anew_ends_the_old_one(stage: Stage) -> None:
+    stage.feed(samples.finding(samples.HOT, samples.gpu(1, 3), 0))
+    anew = samples.finding(samples.HOT, samples.gpu(1, 3), 500)
+    stage.feed(anew)
+    (incident,) = stage.living()
+    assert [own.closed_at_unix_nano for own in incident.evidence] == [samples.at(500), None]
+    stage.feed(samples.closed(anew, 600))
+    assert stage.living()[0].state == "mitigated"

@@ -172,6 +172,11 @@ def test_post_that_a_web_page_could_cause_is_refused(
     assert (kept.state == "acknowledged") == (status == 200)
 
 
+def test_incidents_are_not_shown_under_another_name(client: httpx.Client, xid: str) -> None:
+    for path in ("/incidents", f"/incidents/{xid}"):
+        assert client.get(path, headers={"host": "evil.example"}).status_code == 403
+
+
 def test_unknown_action_is_explained(client: httpx.Client, xid: str) -> None:
     answer = client.post(f"/incidents/{xid}/delete", json={"by": "li"})
     assert answer.status_code == 404

@@ -16,6 +16,7 @@ from detector.notify.post import Post
 from detector.notify.telemetry import DeliveryMetrics
 from forewarn import wire
 from forewarn.config import Settings, Webhook
+from forewarn.errors import ConfigError
 from forewarn.memory import MemoryBus
 from forewarn.records import NANOSECONDS
 
@@ -169,6 +170,12 @@ def test_backoff_grows_to_its_cap_with_full_jitter() -> None:
         assert all(0 <= own <= bound for own in drawn)
         assert min(drawn) < bound / 10
         assert max(drawn) > bound * 9 / 10
+
+
+def test_webhook_under_the_name_of_the_topic_is_refused(rig: Rig) -> None:
+    hook = Webhook(name="incidents", url="http://127.0.0.1:1/")
+    with pytest.raises(ConfigError, match="webhook incidents: name"):
+        Post(Settings(webhook=(hook,)), rig.outbox, MemoryBus().producer(), CollectorRegistry())
 
 
 def test_note_given_up_is_buried_and_told_on_the_other_channels(rig: Rig) -> None:

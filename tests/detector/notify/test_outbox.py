@@ -92,3 +92,9 @@ def test_pending_is_counted_by_channel(outbox: Outbox) -> None:
     outbox.add([note(1, "open"), note(2, "open", "B"), note(3, "open", channel="chat")])
     outbox.done(taken(outbox), "dead", "HTTP 400", 9)
     assert outbox.pending() == {"ops": 1, "chat": 1}
+
+
+def test_what_waits_for_a_channel_that_was_removed_is_given_up(outbox: Outbox) -> None:
+    outbox.add([note(1, "open"), note(1, "open", channel="chat")])
+    assert outbox.retire(["chat", "incidents"], 9) == 1
+    assert outbox.pending() == {"chat": 1}

@@ -1,5 +1,6 @@
 import msgspec
 
+from detector.incidents.actions import resolve
 from forewarn.config import Settings, Webhook
 from tests.detector import samples
 from tests.detector.conftest import MakeStage
@@ -74,3 +75,15 @@ def test_incident_that_came_and_went_in_one_step_is_not_told(make_stage: MakeSta
         finding(samples.THROTTLED, gpu(1, 3), 60),
     )
     assert told(stage, "incidents") == [("open", "opened")]
+
+
+def test_what_still_comes_in_of_a_resolved_incident_wakes_nobody(make_stage: MakeStage) -> None:
+    stage = make_stage()
+    own = finding(samples.HOT, gpu(1, 3), 0)
+    stage.feed(own)
+    stage.decide.act(stage.living()[0].id, resolve("li"))
+    before = told(stage, "incidents")
+    graver = msgspec.structs.replace(own, seq=2, severity="critical")
+    stage.feed(graver)
+    assert stage.living()[0].severity == "critical"
+    assert told(stage, "incidents") == before
