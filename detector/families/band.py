@@ -121,6 +121,7 @@ class Band:
         """Move the fast centre and the minute's aggregate by clipped deviations."""
         s, rows = self._states[wave.block.number], wave.rows
         take = wave.mask & s.banded[rows] & ~frozen
+        s.residual[rows] = np.where(frozen & wave.mask, np.nan, s.residual[rows])
         dt = np.clip(wave.dt, 0, 60)
         age = s.fast_seconds[rows] + np.where(take, np.maximum(dt, 1), 0)
         away = np.where(take, wave.values - s.fast[rows], 0)

@@ -1,7 +1,8 @@
 """Family context: what a level should be, given the load now and before, and the air around.
 
 Per device a ridge regression on [1, load, lagged loads, inlet], shrunk to the coefficients pooled
-over its hardware model. Lagged load is the key feature (facts: 1.00 recall where instantaneous
+over its hardware model. One more feature fades with the longest lag from the first sample on: the
+load before it is unknown, and a first-order lag forgets its start just so. Lagged load is the key feature (facts: 1.00 recall where instantaneous
 load gives 0.01). Learning waits 15 minutes, so that the onset of a fault is cut out of it.
 """
 
@@ -35,8 +36,10 @@ AROUND = (
 )
 LAGS_SECONDS = np.array([10.0, 40.0, 160.0])  # die, plate, sink: a decade around the facts' 40, 150
 LOAD_UNIT, ORDINARY_CELSIUS = 100.0, 25.0  # scaling keeps the normal equations well conditioned
-SIZE = 3 + len(LAGS_SECONDS)
-SETTLE_SECONDS = 160.0  # before this the lagged loads are guesses
+# [1, load, lagged loads, what was unknown of the load before the first sample, inlet]
+SIZE = 4 + len(LAGS_SECONDS)
+SETTLE_SECONDS = 60.0  # before this the shorter lags are guesses
+GAP_SECONDS = 300.0  # unseen for longer than this: the lagged loads begin anew
 LEAST_SCALE = 0.4  # celsius: whole-degree sensors
 
 
@@ -161,14 +164,15 @@ class Context:
         load = wave.block.latest[s.loads].astype(np.float64) / LOAD_UNIT
         time = np.where(s.fresh, wave.time[at], s.last)
         dt = np.clip(time - s.last, 0, 3600)
-        new = s.fresh & (s.last == 0)
+        new = s.fresh & ((s.last == 0) | (dt > GAP_SECONDS))
         move = np.minimum(dt[:, None] / (LAGS_SECONDS + dt[:, None] / 2), 1)
         lags = np.where(new[:, None], load[:, None], s.lags + (load[:, None] - s.lags) * move)
         s.lags = np.where(s.fresh[:, None], lags, s.lags)
-        s.age += np.where(new, 0, dt)
+        s.age = np.where(new, 0, s.age + dt)
         s.last = time
         inlet = self._inlet(s)
-        s.features = np.column_stack([np.ones(len(load)), load, s.lags, inlet])
+        start = np.exp(-s.age / LAGS_SECONDS[-1])
+        s.features = np.column_stack([np.ones(len(load)), load, s.lags, start, inlet])
 
     def _inlet(self, s: State) -> F64:
         """Return the temperature around each device, from the ordinary one; 0 where not read."""
@@ -186,6 +190,7 @@ class Context:
         held[s.fresh] = frozen
         take = s.fresh & ~held & (s.age >= SETTLE_SECONDS)
         level = wave.block.latest[s.targets].astype(np.float64)
+        s.z[held] = np.nan  # a fault is no example of what is normal
         s.ridge.absorb(s.features, level, s.residual, take, held)
 
     def learn(self, block: Block) -> None:

@@ -30,7 +30,7 @@ class Ridge:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._width = size * size + size + 2  # A, b, n, sum |residual|
+        self._width = size * size + size + 3  # A, b, n, residuals: sum of |.|, count
         self.pool: Ints = np.zeros(0, np.int64)
         self.minute: F64 = np.zeros((0, self._width))
         self.ring: F32 = np.zeros((RING, 0, self._width), np.float32)
@@ -39,6 +39,7 @@ class Ridge:
         self.beta: F64 = np.zeros((0, size))
         self.cover: F64 = np.zeros((0, size, size))
         self.scale: F64 = np.zeros(0)
+        self.solved: Bool = np.zeros(0, np.bool_)  # only then a residual means something
         self._held: Ints = np.zeros(0, np.int64)
         self._turn = 0
 
@@ -59,6 +60,7 @@ class Ridge:
         self.beta = np.vstack([self.beta, np.zeros((more, n))])
         self.cover = np.concatenate([self.cover, np.zeros((more, n, n))])
         self.scale = np.append(self.scale, np.full(more, FIRST_SCALE))
+        self.solved = np.append(self.solved, np.zeros(more, np.bool_))
 
     def expect(self, x: F64, which: Bool) -> tuple[F64, F64]:
         """Return expected values and scales; a scale widens away from what was learned on."""
@@ -70,7 +72,7 @@ class Ridge:
 
     def ready(self) -> Bool:
         """Say which have seen enough."""
-        enough: Bool = self.committed[:, -2] >= READY_SAMPLES
+        enough: Bool = self.committed[:, -3] >= READY_SAMPLES
         return enough
 
     def absorb(self, x: F64, y: F64, residual: F64, take: Bool, held: Bool) -> None:
@@ -83,8 +85,10 @@ class Ridge:
         n = self._size
         self.minute[rows, : n * n] += (x[:, :, None] * x[:, None, :]).reshape(len(rows), -1)
         self.minute[rows, n * n : n * n + n] += x * y[rows][:, None]
-        self.minute[rows, -2] += 1
-        self.minute[rows, -1] += clipped
+        judged = self.solved[rows]
+        self.minute[rows, -3] += 1
+        self.minute[rows, -2] += np.where(judged, clipped, 0)
+        self.minute[rows, -1] += judged
 
     def learn(self) -> None:
         """Commit the minute (at once while young, else after the ring), and solve."""
@@ -99,7 +103,7 @@ class Ridge:
         self.committed = self.committed * KEEP + np.where(eager, self.minute, 0)
         self.ring[chunk] += np.where(eager, 0, self.minute)
         self._turn += 1
-        self.minutes += self.minute[:, -2] > 0
+        self.minutes += self.minute[:, -3] > 0
         self.minute[:] = 0
         self._held[:] = 0
         for pool in np.unique(self.pool):
@@ -112,25 +116,26 @@ class Ridge:
         """
         own = self.committed[rows]
         total = own.sum(axis=0)
-        if total[-2] < READY_SAMPLES:
+        if total[-3] < READY_SAMPLES:
             return
         n = self._size
         a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
-        count = np.maximum(own[:, -2], 1.0)[:, None]
+        count = np.maximum(own[:, -3], 1.0)[:, None]
         within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
-        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-2]
-        variance = np.maximum(np.diag(within) / total[-2], LEAST_VARIANCE)
+        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-3]
+        variance = np.maximum(np.diag(within) / total[-3], LEAST_VARIANCE)
         variance[0] = NO_PRIOR
-        pooled = np.linalg.solve(within / total[-2] + np.diag(variance * 1e-3), moment)
+        pooled = np.linalg.solve(within / total[-3] + np.diag(variance * 1e-3), moment)
         prior = np.diag(variance * PRIOR_SAMPLES)
         self.cover[rows] = np.linalg.inv(a + prior)
+        self.solved[rows] = True
         self.beta[rows] = (self.cover[rows] @ (b + prior @ pooled)[:, :, None])[:, :, 0]
         self._rescale(rows, own, total)
 
     def _rescale(self, rows: Ints, own: F64, total: F64) -> None:
         """Shrink each scale (1.25 x mean |residual|) to the pool's."""
-        pooled = total[-1] / total[-2]
-        mean = (own[:, -1] + SCALE_SAMPLES * pooled) / (own[:, -2] + SCALE_SAMPLES)
+        pooled = total[-2] / total[-1] if total[-1] else FIRST_SCALE
+        mean = (own[:, -2] + SCALE_SAMPLES * pooled) / (own[:, -1] + SCALE_SAMPLES)
         self.scale[rows] = np.maximum(1.25 * mean, 1e-3)
 
     def forget(self, which: Bool) -> None:
@@ -143,9 +148,9 @@ class Ridge:
         """Copy what was learned."""
         return {"committed": self.committed.copy(), "minutes": self.minutes.copy(),
                 "beta": self.beta.copy(), "cover": self.cover.copy(),
-                "scale": self.scale.copy()}  # fmt: skip
+                "scale": self.scale.copy(), "solved": self.solved.copy()}  # fmt: skip
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Write a snapshot back; minutes that waited in the ring are lost."""
-        for name in ("committed", "minutes", "beta", "cover", "scale"):
+        for name in ("committed", "minutes", "beta", "cover", "scale", "solved"):
             setattr(self, name, arrays[name].copy())

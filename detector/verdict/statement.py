@@ -24,15 +24,16 @@ def readings(series: Series, entity: str) -> tuple[Reading, ...]:
     for slot in series.slots(entity)[:MAX_READINGS]:
         block, local = series.at(slot)
         value, seconds = series.value(slot)
-        if math.isfinite(value):
+        exact = finite(value)
+        if exact is not None:
             at = round(seconds * NANOSECONDS)
-            found.append(Reading(block.signal(local).name, entity, value, at))
+            found.append(Reading(block.signal(local).name, entity, exact, at))
     return tuple(found)
 
 
 def finite(value: float | None) -> float | None:
-    """Return a value that may travel: NaN and infinities become None."""
-    return value if value is not None and math.isfinite(value) else None
+    """Return a value that may travel: NaN and infinities become None, float32 dust goes."""
+    return float(f"{value:.7g}") if value is not None and math.isfinite(value) else None
 
 
 def text(signal: Signal, entity: str, observed: float, expected: float | None) -> str:
