@@ -12,10 +12,10 @@ ROOT = Path(__file__).parent.parent
 
 
 def _blocks() -> list[str]:
-    return re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+    text = (ROOT / "README.md").read_text()
+    return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.xdist_group("readme")
 @pytest.mark.timeout(540)
 def test_every_command_of_the_readme_works_in_a_clean_clone(tmp_path: Path) -> None:
     clone = tmp_path / "forewarn"
