@@ -1,10 +1,12 @@
 import datetime as dt
+from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
 
 from detector.notify.formats import FORMATS, Telling
 from detector.notify.formats.generic import MAX_BYTES, render, rfc3339
+from forewarn.config import Webhook
 from forewarn.incident import Incident
 from tests.detector import samples
 from tests.detector.desk import Stage
@@ -83,3 +85,7 @@ def test_evidence_is_cut_to_fit_and_that_is_said(incident: Incident) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_format_gives_the_same_bytes_each_time(incident: Incident, name: str) -> None:
     assert FORMATS[name](telling(incident)) == FORMATS[name](telling(incident))
+
+
+def test_every_format_of_the_settings_is_in_the_table() -> None:
+    assert set(get_args(get_type_hints(Webhook)["format"])) == FORMATS.keys()
