@@ -49,7 +49,7 @@ def test_alias_and_code_are_brought_into_the_catalogues_terms() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("sevrity: minor", "x.yaml:13: sevrity: unknown key; remove it"),
+        ("severty_x: minor", "x.yaml:13: severty_x: unknown key; remove it"),
         ("severity: bad", "x.yaml:13: severity: stands twice"),
         ("support: [{signal: node.oom_kil, movement: event}]", "did you mean node.oom_kill"),
         ("support: [{signal: gpu.temp.core, movement: flap}]", "does not fit gpu_temperature"),

@@ -31,7 +31,7 @@ def test_what_people_ask_finds_the_entry(builtin: Table, query: str, expected: s
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("throtling", "GPU-TP-02"), ("netwrok errors", "SYM-11"), ("loss 突然变 NaN", "SYM-02"),
+        ("throtling", "GPU-TP-02"), ("networj errors", "SYM-11"), ("loss 突然变 NaN", "SYM-02"),
         ("nccl 超时", "SYM-11"), ("oom", "HOST-03"), ("显存 溢出 oom", "HOST-04"),
         ("吞吐", "SYM-01"), ("nan inf loss", "TRN-03"),
     ],
