@@ -237,12 +237,12 @@ def _warn_of_slow_checksums(metrics: BusMetrics) -> None:
 
 
 def _quieten_library(settings: config.Kafka) -> None:
-    """Keep kafka-python from logging each try to reconnect, unless its level was set on purpose.
+    """Keep kafka-python from logging each try to reconnect; INFO or DEBUG were set on purpose.
 
     At DEBUG it logs its configuration and every request with the password in it: never.
     """
     library = logging.getLogger("kafka")
-    if library.level == logging.NOTSET:
+    if library.level == logging.NOTSET or library.level >= logging.WARNING:
         library.setLevel(logging.CRITICAL)
     if settings.security_protocol.startswith("SASL"):
         for part in ("admin", "net", "protocol"):
