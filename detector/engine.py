@@ -110,8 +110,7 @@ class Engine:
         item = self._decoder.read(message)
         if item is None:
             return []
-        if self._ticks.add_job_frame(item):
-            self.telling.late.inc()
+        self._ticks.add_job_frame(item)
         found = (
             self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()

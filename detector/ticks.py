@@ -12,6 +12,7 @@ from forewarn.bus import Message, Position
 from forewarn.records import NANOSECONDS, Event
 
 WAIT_NANO = NANOSECONDS // 2
+ALONE_NANO = 2 * NANOSECONDS  # a tick without any node's frame waits so long for one
 LIVE_TICKS = 3  # a stream that missed more than these is not waited for
 IDLE_NANO = 5 * NANOSECONDS  # a partition this far behind is idle or backlog, and holds nobody up
 Stream = tuple[str, str]
@@ -25,7 +26,14 @@ class Tick:
         self.frames: list[Item] = []
         self.job_frames: list[Item] = []
         self.events: list[Event] = []
-        self.appended: list[int] = []
+        self.appended: list[int] = []  # of node frames, in the order of arrival
+        self.opened = 0  # append time of the first item
+
+    def deadline(self) -> int:
+        """Return the append time from which on the tick waits for nobody."""
+        if not self.appended:
+            return self.opened + ALONE_NANO
+        return self.appended[(len(self.appended) - 1) // 2] + WAIT_NANO
 
 
 class Ticks:
@@ -53,7 +61,7 @@ class Ticks:
     def add_frame(self, item: Item) -> bool:
         """Take a node's frame; return whether its tick was closed already."""
         second, late = self._second(item.seconds)
-        tick = self._tick(second)
+        tick = self._tick(second, item.message.append_time_unix_nano)
         tick.frames.append(item)
         tick.appended.append(item.message.append_time_unix_nano)
         own = int(item.seconds)
@@ -62,20 +70,15 @@ class Ticks:
             self._waiting.discard(item.stream)
         return late
 
-    def add_job_frame(self, item: Item) -> bool:
-        """Take a job's frame; jobs report by steps, so nobody waits for them."""
-        second, late = self._second(item.seconds)
-        tick = self._tick(second)
-        tick.job_frames.append(item)
-        tick.appended.append(item.message.append_time_unix_nano)
-        return late
+    def add_job_frame(self, item: Item) -> None:
+        """Take a job's frame; jobs report by steps: nobody waits for them, they are never late."""
+        second, _ = self._second(item.seconds)
+        self._tick(second, item.message.append_time_unix_nano).job_frames.append(item)
 
     def add_event(self, event: Event, appended: int) -> None:
         """Take an event, at its own time but not ahead of the stream's clock."""
         second, _ = self._second(min(event.time_unix_nano, appended) / NANOSECONDS)
-        tick = self._tick(second)
-        tick.events.append(event)
-        tick.appended.append(appended)
+        self._tick(second, appended).events.append(event)
 
     def _second(self, seconds: float) -> tuple[int, bool]:
         second = int(seconds)
@@ -87,10 +90,11 @@ class Ticks:
         assert self._closed is not None  # noqa: S101 - late implies closed
         return self._closed + 1
 
-    def _tick(self, second: int) -> Tick:
+    def _tick(self, second: int, appended: int) -> Tick:
         if second not in self._open:
             earliest = min(self._open, default=None)
             self._open[second] = Tick(second)
+            self._open[second].opened = appended
             if earliest is None or second < earliest:
                 self._waiting = None
         return self._open[second]
@@ -120,8 +124,7 @@ class Ticks:
             }
         if self._last and not self._waiting and (self._closed is not None or self._moved(second)):
             return True
-        appended = self._open[second].appended  # in the order of arrival: the middle is the median
-        deadline = appended[(len(appended) - 1) // 2] + WAIT_NANO
+        deadline = self._open[second].deadline()
         return self._newest >= deadline and self.clock() >= deadline
 
     def _moved(self, second: int) -> bool:

@@ -19,7 +19,6 @@ from forewarn.catalogue import Family, Movement, Signal
 from forewarn.inventory import Inventory
 from forewarn.records import SEVERITIES, Finding, Severity
 
-TWINS = 5  # fewer twins than this say nothing about a common cause
 COMMON = 0.5  # share of one's own effect that the median twin must show
 
 
@@ -72,8 +71,9 @@ class Judge:
         job = self._inventory.job_of(entity)
         if signal.name not in LOAD or not job:
             return False
-        twins = level(self._groups.peers(signal.name, job))
-        return len(twins) >= TWINS and float(np.median(twins)) / effect >= COMMON
+        peers = self._groups.peers(signal.name, job)
+        twins = level(peers[peers != self._series.find(signal.name, entity)])
+        return len(twins) > 0 and float(np.median(twins)) / effect >= COMMON
 
     def _go_on(self, wave: Wave, score: Score, family: Family, at: int) -> Finding | None:
         local, effect = self._local(wave, at), float(score.effect[at])
@@ -90,8 +90,8 @@ class Judge:
         if held is None:
             return None
         told = self._ledger.update(
-            key, seconds, observed=statement.finite(observed), effect=effect,
-            surprise=min(300.0, surprise),
+            key, seconds, observed=statement.finite(observed), effect=statement.short(effect),
+            surprise=statement.short(surprise),
             severity=_graver(held.severity, statement.severity(family, held.movement, effect)),
         )  # fmt: skip
         return self._fresh(told) if told is not None else None
