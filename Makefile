@@ -23,7 +23,7 @@ demo: .venv/.detect ## 64 simulated GPUs with three faults and this machine; SEE
 	$(BIN)/forewarn demo $(if $(SEED),--seed $(SEED))
 
 test: .venv/.dev debian kafka ## all tests; PYTEST_ARGS="-k wire" for some
-	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
 
 check: .venv/.dev ## format, lint, types, floors, spelling, runbook, drift of generated files
 	$(BIN)/ruff check
@@ -39,7 +39,8 @@ check: .venv/.dev ## format, lint, types, floors, spelling, runbook, drift of ge
 	  diff -u forewarn/$$name .cache/gen/forewarn/$$name || { echo "run: make gen"; exit 1; }; done
 
 bench: .venv/.dev ## every script of bench/ in turn
-	for script in bench/*.py; do printf '\n=== %s\n' "$$script"; $(BIN)/python "$$script"; done
+	@for script in $$(grep -l __main__ bench/*.py); do printf '\n=== %s\n' "$$script"; \
+	  $(BIN)/python -m bench.$$(basename "$$script" .py); done
 
 gen: .venv/.dev ## forewarn/wire_pb2.py and .pyi from wire.proto
 	$(call protoc,.)

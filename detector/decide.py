@@ -149,7 +149,7 @@ class Decide:
         kind = telling(words)
         if kind is not None and before is not None:
             incident = msgspec.structs.replace(incident, seq=before.seq + 1)
-        self._store.save(incident)
+        self._store.save(incident, before)
         if kind is not None:
             self._teller.tell(incident, kind, words)
             place = (leading(incident) or ("", ""))[1]
@@ -197,9 +197,9 @@ def run(bus: Bus, settings: Settings, stop: threading.Event, registry: Collector
         post = Post(settings, Outbox(store.database), producer, registry)
         table = load_runbooks(map(Path, settings.decide.runbook_directories))
         decide = Decide(settings, store, table, producer, registry, on_notes=post.wake)
-        load_inventory(bus, decide.learn, stop)
         held.enter_context(post)
         held.enter_context(serve(decide, store, registry, settings.decide.listen))
+        load_inventory(bus, decide.learn, stop)
         # The embedded bus is born with the process: offsets of an earlier one mean nothing to it,
         # and what is read twice is recognised by id and seq.
         start = store.offsets() if settings.bus.kind == "kafka" else {}

@@ -49,12 +49,8 @@ class Item(msgspec.Struct, frozen=True):
     plan: Plan
     seconds: float
     rebooted: bool
+    stream: tuple[str, str]  # (node, source), whose frames come in order
     ahead_seconds: float = 0.0  # > 0: its clock was this far ahead of the append time
-
-    @property
-    def stream(self) -> tuple[str, str]:
-        """Return (node, source), whose frames come in order."""
-        return self.frame.node, self.frame.source
 
 
 class _Stream:
@@ -108,13 +104,15 @@ class Decoder:
         if not rebooted and stream.seq >= 0 and frame.seq > stream.seq + 1:
             self._telling.lost.inc(frame.seq - stream.seq - 1)
         stream.boot, stream.seq, stream.time = frame.boot_id, frame.seq, frame.time_unix_nano
-        self._telling.frames.labels(message.topic).inc()
+        node = message.topic == "frames"
+        (self._telling.node_frames if node else self._telling.job_frames).inc()
         appended = message.append_time_unix_nano
+        own = (frame.node, frame.source)
         ahead = (frame.time_unix_nano - appended) / NANOSECONDS
         if ahead <= MAX_AHEAD_SECONDS:
-            return Item(message, frame, plan, frame.time_unix_nano / NANOSECONDS, rebooted)
+            return Item(message, frame, plan, frame.time_unix_nano / NANOSECONDS, rebooted, own)
         self._telling.ahead.inc()
-        return Item(message, frame, plan, appended / NANOSECONDS, rebooted, ahead)
+        return Item(message, frame, plan, appended / NANOSECONDS, rebooted, own, ahead)
 
     def _plan(self, stream: _Stream, layout: bytes) -> Plan:
         """Find the plan by the layout's very bytes; the stream's last one is tried first."""

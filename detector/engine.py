@@ -5,6 +5,7 @@ second closes, in an order that does not depend on how messages were polled.
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -46,9 +47,11 @@ class Engine:
         self.telling = Telling(registry)
         self.series, self.inventory, self._ledger = Series(), Inventory(), Ledger()
         self._groups = Groups(self.series, self.inventory)
-        self._families = Families(cluster, self.series, self.inventory, self._ledger)
-        self._judge = Judge(cluster, self.series, self.inventory, self._groups, self._ledger)
-        self._scoring = Scoring(self.series, self._families, self._judge)
+        self.families = Families(cluster, self.series, self.inventory, self._ledger)
+        self._judge = Judge(
+            cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
+        )
+        self._scoring = Scoring(self.series, self.families, self._judge)
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew
         )
@@ -62,7 +65,7 @@ class Engine:
     def feed(self, messages: Sequence[Message]) -> list[Finding]:
         """Take messages; return the findings that opened, changed materially or closed."""
         out: list[Finding] = []
-        for message in sorted(messages, key=lambda m: m.append_time_unix_nano):
+        for message in sorted(messages, key=attrgetter("append_time_unix_nano")):
             self._ticks.saw(message)
             out += self._take(message)
             for tick in self._ticks.ready():
@@ -102,17 +105,16 @@ class Engine:
             self.telling.late.inc()
         out = self._clocks.on_frame(item)
         event = self._clocks.rebooted(item)
-        found = [out, self._families.events.on(event, "") if event is not None else None]
+        found = [out, self.families.events.on(event, "") if event is not None else None]
         return [finding for finding in found if finding is not None]
 
     def _take_job_frame(self, message: Message) -> list[Finding]:
         item = self._decoder.read(message)
         if item is None:
             return []
-        if self._ticks.add_job_frame(item):
-            self.telling.late.inc()
+        self._ticks.add_job_frame(item)
         found = (
-            self._families.progress.on_number(own, name, value, item.seconds)
+            self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()
             for name, value in values.items()
         )
@@ -120,12 +122,12 @@ class Engine:
 
     def _take_event(self, message: Message) -> list[Finding]:
         event = wire.decode_event(message.value)
-        if self._families.events.repeated(event):
+        if self.families.events.repeated(event):
             self.telling.duplicates.inc()
             return []
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
-        found = self._families.events.on(event, self.inventory.job_of(event.entity))
+        found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
 
     def _take_inventory(self, message: Message) -> None:
@@ -153,7 +155,7 @@ class Engine:
             namespace, _, state = event.code.lower().partition(":")
             if namespace == "job.state" and entities.kind(event.entity) == "job":
                 seconds = event.time_unix_nano / NANOSECONDS
-                out += self._families.progress.on_state(event.entity, state, seconds)
+                out += self.families.progress.on_state(event.entity, state, seconds)
         return out
 
     def _score(self, items: list[Item]) -> list[Finding]:
@@ -170,7 +172,7 @@ class Engine:
             for entity, values in watched(item).items():
                 if "job_step_seconds" in values:
                     self._regimes.on_step(entities.last_name(entity), item.seconds)
-                out += self._families.progress.on_values(entity, values, item.seconds)
+                out += self.families.progress.on_values(entity, values, item.seconds)
         return out
 
     def _deadlines(self, second: int) -> list[Finding]:
@@ -180,8 +182,8 @@ class Engine:
         self._minute = minute
         seconds = float(second)
         return [
-            *self._families.progress.on_deadline(seconds),
-            *self._families.events.on_deadline(seconds),
+            *self.families.progress.on_deadline(seconds),
+            *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
             *self._scoring.on_deadline(seconds),
         ]
@@ -190,19 +192,22 @@ class Engine:
         """Once a minute: slow statistics, tails, and what /metrics says of readiness."""
         for block in self.series.blocks:
             self._scoring.learn(block)
-        self._families.tails.rebuild()
+        tails = self.families.tails
+        self.telling.surprising.set(tails.rare / max(1, tails.seen))
+        tails.rebuild()
         self._ledger.forget(seconds)
-        ready = np.array([self._families.band.readiness(b) for b in self.series.blocks]).sum(axis=0)
-        self.telling.ready.set(float(ready[0]) / max(1.0, float(ready[1])))
+        counts = [self.families.band.readiness(block) for block in self.series.blocks]
+        ready, of = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
+        self.telling.ready.set(ready / max(1, of))
         self.telling.series.set(len(self.series))
 
     def _rebase(self, block: Block, rows: Ints) -> None:
-        for scorer in self._families.scorers:
+        for scorer in self.families.scorers:
             scorer.rebase(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _renew(self, block: Block, rows: Ints) -> None:
-        for scorer in self._families.scorers:
+        for scorer in self.families.scorers:
             scorer.renew(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from detector.series import CLASS, Ints, Series
+from detector.series import BLOCK, CLASS, Ints, Series
 from forewarn import entity as entities
 from forewarn.inventory import Inventory
 
@@ -13,6 +13,7 @@ class Groups:
     def __init__(self, series: Series, inventory: Inventory) -> None:
         self._series, self._inventory = series, inventory
         self._slots: dict[str, Ints] = {}
+        self._peers: dict[tuple[str, str], Ints] = {}
         self._version: tuple[int, int] = (-1, -1)
         self.changes = 0  # raised by whoever applies inventory
 
@@ -20,7 +21,7 @@ class Groups:
         """Return the slots of all series on the devices and nodes of a job (its name)."""
         version = (self._series.version, self.changes)
         if version != self._version:
-            self._slots, self._version = {}, version
+            self._slots, self._peers, self._version = {}, {}, version
         if job not in self._slots:
             found = [s for own in self.entities(job) for s in self._series.slots(own)]
             self._slots[job] = np.array(sorted(found), np.int64)
@@ -43,9 +44,12 @@ class Groups:
     def peers(self, name: str, job: str) -> Ints:
         """Return the slots of one signal on everything a job runs on."""
         slots = self.slots(job)
-        klass = CLASS[name]
-        own = [s for s in slots if self._series.at(int(s))[0].keys[int(s) % 32_768][0] == klass]
-        return np.array(own, np.int64)
+        if (name, job) not in self._peers:
+            own = [
+                s for s in slots if self._series.at(int(s))[0].klass[int(s) % BLOCK] == CLASS[name]
+            ]
+            self._peers[name, job] = np.array(own, np.int64)
+        return self._peers[name, job]
 
 
 def _named(entity: str, devices: set[str]) -> bool:

@@ -24,14 +24,17 @@ class Scoring:
         """Return the findings that one wave opens, updates or closes."""
         out = self._limits(wave) + self._counts(wave)
         for scorer in self._families.scorers:
-            score = scorer.score(wave)
-            if score is None:
+            part = scorer.take(wave)
+            if part is None:
                 continue
-            quiet = self._quiet(wave) & scorer.pauses
+            score = scorer.score(part)
+            quiet = self._quiet(part) & scorer.pauses
             score = score._replace(ready=score.ready & ~quiet)
-            self._note(wave, score)
-            out += self._judge.lasting(wave, score, scorer.family, self._levels)
-            scorer.absorb(wave, self._judge.frozen | quiet)
+            if scorer is self._families.band:
+                self._note(part, score)
+            found, frozen = self._judge.lasting(part, score, scorer.family, self._levels)
+            out += found
+            scorer.absorb(part, frozen | quiet)
         return out
 
     @staticmethod
@@ -43,7 +46,7 @@ class Scoring:
         while len(self._effects) <= wave.block.number:
             self._effects.append(np.zeros(BLOCK, np.float32))
         held = self._effects[wave.block.number]
-        held[wave.rows] = np.where(score.ready & score.own, score.effect, held[wave.rows])
+        held[wave.rows] = np.where(score.ready, score.effect, held[wave.rows])
 
     def _levels(self, slots: Ints) -> NDArray[np.float32]:
         """Return the last effects of some slots."""

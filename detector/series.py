@@ -56,7 +56,7 @@ class Block:
 
     number: int
     used: int = 0
-    keys: list[tuple[int, str]] = field(default_factory=list)  # class, entity
+    names: list[str] = field(default_factory=list)  # entity of each slot
     raw: F64 = field(default_factory=doubles)
     time: F64 = field(
         default_factory=unknown_doubles
@@ -75,7 +75,7 @@ class Block:
         """Take the next slot for a series; returns its local number."""
         local, self.used = self.used, self.used + 1
         signal = CATALOGUE[name]
-        self.keys.append((CLASS[name], entity))
+        self.names.append(entity)
         self.klass[local] = CLASS[name]
         self.counter[local] = signal.kind is Kind.COUNTER
         self.may_be_nan[local] = signal.may_be_nan
@@ -85,11 +85,11 @@ class Block:
 
     def signal(self, local: int) -> Signal:
         """Return the catalogue's row of a slot."""
-        return SIGNALS[self.keys[local][0]]
+        return SIGNALS[int(self.klass[local])]
 
     def entity(self, local: int) -> str:
         """Return the entity of a slot."""
-        return self.keys[local][1]
+        return self.names[local]
 
 
 class Series:
@@ -163,6 +163,14 @@ class Wave:
     dt: F32
     time: F64
     mask: Bool
+
+    def take(self, at: Ints) -> "Wave":
+        """Return the part of a wave at some of its rows."""
+        rows = at if isinstance(self.rows, slice) else self.rows[at]
+        return Wave(
+            self.block, rows, self.values[at], self.delta[at], self.dt[at], self.time[at],
+            self.mask[at],
+        )  # fmt: skip
 
 
 def measure(block: Block, rows: Rows, raw: F64, good: Bool, time: F64, boot: Bool) -> Wave:

@@ -14,11 +14,13 @@ class Telling:
             return Gauge(f"forewarn_{name}", text, labels, registry=registry)
 
         self.frames = counter("frames", "Frames taken, by topic.", "topic")
+        self.node_frames = self.frames.labels("frames")
+        self.job_frames = self.frames.labels("jobs")
         self.samples = counter("samples", "Samples that had a value and were scored.")
         self.failed = counter("samples_failed", "Samples without a usable value.", "reason")
         self.late = counter("frames_late", "Frames of a tick that was closed; still used.")
         self.lost = counter("frames_lost", "Frames missing by sequence number.")
-        self.duplicates = counter("frames_duplicate", "Frames seen before; ignored.")
+        self.duplicates = counter("frames_duplicate", "Frames and events seen before; ignored.")
         self.ahead = counter("frames_ahead", "Frames over 5 s ahead; taken at append time.")
         self.events = counter("events", "Events taken.")
         self.findings = counter(
@@ -33,5 +35,5 @@ class Telling:
         )
         self.lag = gauge("detect_lag_messages", "Messages on the bus that were not polled yet.")
         self.surprising = gauge(
-            "surprising_ratio", "Share of samples with p < 0.01, should be 0.01.", "family"
+            "surprising_ratio", "Share of learned samples with p < 0.01; it should be near 0.01."
         )

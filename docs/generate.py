@@ -16,6 +16,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from exporters.collector import Collector, Host
+from exporters.registry import COLLECTORS
 from forewarn import config
 from forewarn.bus import TOPICS
 from forewarn.catalogue import CATALOGUE, MOVEMENTS, Signal
@@ -163,8 +165,23 @@ def _keeps(seconds: int | None, compacted: bool) -> str:
     return ", ".join([*words, *(["latest of each key"] if compacted else [])])
 
 
+def collectors() -> str:
+    """Return the table of what the agent reads."""
+    nowhere = Host("node/n7", Path("/nonexistent"), Path("/nonexistent"))
+    made = ((name, make(nowhere)) for name, make in COLLECTORS.items())
+    return table("Collector|Reads|Deadline|Signals", (_collector(*pair) for pair in made))
+
+
+def _collector(name: str, own: Collector) -> tuple[str, ...]:
+    about = inspect.getdoc(inspect.getmodule(own)) or ""
+    names = ", ".join(f"`{signal}`" for signal in own.signals)
+    sentence = " ".join(about.split("\n\n")[0].split())
+    return f"`{name}`", sentence, f"{own.deadline_seconds:g} s", names
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "settings": settings, "signals": signals, "movements": movements, "topics": topics,
+    "collectors": collectors,
 }  # fmt: skip
 
 

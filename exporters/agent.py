@@ -35,8 +35,8 @@ SETTLE_SECONDS = 1.0
 class Agent:
     """Reads the sensors of one node and publishes frames, events and inventory.
 
-    One frame a tick holds the collectors that were due and answered within a quarter of a second;
-    a slower one sends its own frame, from source `agent/<collector>`, at its own time. So the
+    One frame a tick holds the collectors that were due and answered within a quarter of it; a
+    slower one sends its own frame, from source `agent/<collector>`, at its own time. So the
     stream sees one frame a second and node, and a slow sensor delays nobody.
     """
 
@@ -61,7 +61,12 @@ class Agent:
         chosen = build(self._host, own.disable) if collectors is None else list(collectors)
         self._rounds = Rounds([*self._own_collectors(), *chosen], own.period_seconds)
         state = Path(own.state_directory) if own.state_directory else state_directory()
+        self.port = 0  # where /metrics is served, once it is
         self._streams = Streams(settings.agent, self._host, state, self.outlet, registry)
+
+    def failures(self, collector: str) -> int:
+        """Return how often a collector has failed; as `agent_collector_failures_total` tells."""
+        return self._rounds.workers[collector].failures
 
     def _own_collectors(self) -> list[Collector]:
         return [
@@ -75,6 +80,7 @@ class Agent:
         The producer is flushed but left open: it belongs to the caller.
         """
         server = Server(self._settings.agent.listen, self._registry)
+        self.port = server.port
         self._describe()
         self._streams.start()
         try:
@@ -90,12 +96,13 @@ class Agent:
         period = self._settings.agent.period_seconds
         begin, tick = time.monotonic(), 0
         while not stop.is_set():
-            self._tick(tick)
+            self.tick(tick)
             # After a suspended second the ticks missed are left out, not caught up.
             tick = max(tick + 1, int((time.monotonic() - begin) / period))
             self._late(begin + tick * period, stop)
 
-    def _tick(self, tick: int) -> None:
+    def tick(self, tick: int) -> None:
+        """Read what is due at this tick and send one frame of it."""
         now = time.time_ns()
         batches = [*self._rounds.begin(tick), *self._rounds.gather()]
         admitted = [self._admit(batch) for batch in batches]
@@ -112,11 +119,11 @@ class Agent:
 
     def _admit(self, batch: Batch) -> list[Measurement]:
         measurements = self.outlet.admission.admit(batch.collector, batch.measurements)
-        self.outlet.show(batch.collector, measurements)
+        self.outlet.show(batch.collector, measurements, batch.due)
         return measurements
 
     def _describe(self) -> None:
-        facts = machine.attributes(self._host.proc)
+        facts = machine.attributes(self._host)
         self._announcer.describe(self._host.entity, {**facts, **self._settings.agent.attributes})
 
     def once(self) -> list[Sample]:
@@ -132,6 +139,7 @@ class Agent:
             if number == 0:
                 time.sleep(SETTLE_SECONDS)
         self._rounds.close()
+        self._spool.close(0.0)
         return sorted(found.values(), key=lambda s: (s.entity, s.signal))
 
     def _read_all(self, number: int) -> list[Batch]:

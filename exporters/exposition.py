@@ -27,9 +27,11 @@ class Latest(PrometheusCollector):
         self._lock = threading.Lock()
         self._held: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
 
-    def update(self, source: str, measurements: Iterable[Measurement]) -> None:
-        """Replace the series of every signal among `measurements`."""
-        fresh: dict[str, dict[str, float]] = defaultdict(dict)
+    def update(
+        self, source: str, measurements: Iterable[Measurement], due: Iterable[str] = ()
+    ) -> None:
+        """Replace the series of every signal that is `due` or among `measurements`."""
+        fresh: dict[str, dict[str, float]] = defaultdict(dict, {signal: {} for signal in due})
         for m in measurements:
             series = fresh[m.signal]
             if m.outcome is Outcome.OK:

@@ -3,11 +3,17 @@
 import os
 from pathlib import Path
 
+from exporters.collector import Host
+
 
 def boot_id(proc: Path) -> str:
     """Return the kernel's name for this boot; empty where /proc has none."""
-    path = proc / "sys/kernel/random/boot_id"
-    return path.read_text(encoding="ascii").strip() if path.exists() else ""
+    return _text(proc / "sys/kernel/random/boot_id")
+
+
+def _text(path: Path) -> str:
+    """Return a file's text; empty where it is not there."""
+    return path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
 
 
 def processor_model(cpuinfo: str) -> str:
@@ -19,15 +25,15 @@ def processor_model(cpuinfo: str) -> str:
     return ""
 
 
-def attributes(proc: Path) -> dict[str, str]:
+def attributes(host: Host) -> dict[str, str]:
     """Return the facts of the node; those that are not known are left out."""
-    cpuinfo = proc / "cpuinfo"
+    firmware = host.sys / "class/dmi/id"
     found = {
         "kernel": os.uname().release,
         "architecture": os.uname().machine,
-        "processor": processor_model(cpuinfo.read_text(encoding="utf-8", errors="replace"))
-        if cpuinfo.exists()
-        else "",
-        "boot_id": boot_id(proc),
+        "processor": processor_model(_text(host.proc / "cpuinfo")),
+        "boot_id": boot_id(host.proc),
+        "vendor": _text(firmware / "sys_vendor"),
+        "model": _text(firmware / "product_name"),
     }
     return {key: value for key, value in found.items() if value}

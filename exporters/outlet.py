@@ -1,7 +1,7 @@
 """The one way out of the agent: what is read is shown, announced, framed and spooled here."""
 
 from collections import Counter as Tally
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from prometheus_client import CollectorRegistry, Counter
 
@@ -45,11 +45,16 @@ class Outlet:
             registry=registry,
         )
 
-    def show(self, source: str, measurements: Sequence[Measurement]) -> None:
-        """Put readings on /metrics and learn from them for the inventory."""
+    def show(
+        self, source: str, measurements: Sequence[Measurement], due: Iterable[str] = ()
+    ) -> None:
+        """Put readings on /metrics and learn from them for the inventory.
+
+        Signals that were due and have no reading are taken off /metrics.
+        """
         for outcome, count in Tally([m.outcome for m in measurements]).items():
             self._readings.labels(outcome.name.lower()).inc(count)
-        self.latest.update(source, measurements)
+        self.latest.update(source, measurements, due)
         self.announcer.observe(source.partition(":")[0], measurements)
 
     def frame(

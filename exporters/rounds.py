@@ -10,15 +10,16 @@ import msgspec
 from exporters.collector import Collector, Measurement
 from exporters.worker import Report, Worker
 
-GRACE_SECONDS = 0.25
+GRACE = 0.25  # share of a tick in which the prompt ones answer
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """The measurements of one collector, and when their reading started."""
+    """The measurements of one collector, when their reading started, and what was due."""
 
     collector: str
     started_unix_nano: int
     measurements: list[Measurement]
+    due: frozenset[str] = frozenset()
 
 
 class Rounds:
@@ -33,6 +34,7 @@ class Rounds:
     ) -> None:
         self._results: SimpleQueue[Report] = SimpleQueue()
         self._monotonic = monotonic
+        self._grace_seconds = GRACE * period_seconds
         self.workers = {
             c.name: Worker(c, period_seconds, self._results, clock, monotonic) for c in collectors
         }
@@ -48,9 +50,12 @@ class Rounds:
                 hung.append(Batch(worker.name, self._clock(), lost))
         return hung
 
-    def gather(self, seconds: float = GRACE_SECONDS) -> list[Batch]:
-        """Return what is finished once nothing is out any more, at the latest after `seconds`."""
-        end = self._monotonic() + seconds
+    def gather(self, seconds: float | None = None) -> list[Batch]:
+        """Return what is finished once nothing is out any more, at the latest after `seconds`.
+
+        Without `seconds`, after a quarter of a tick.
+        """
+        end = self._monotonic() + (self._grace_seconds if seconds is None else seconds)
         found: list[Batch] = []
         while self._reading() and (left := end - self._monotonic()) > 0:
             found += self.wait(left)
@@ -68,7 +73,7 @@ class Rounds:
         measurements = worker.finish(report)
         if measurements is None:
             return []
-        return [Batch(worker.name, report.started_unix_nano, measurements)]
+        return [Batch(worker.name, report.started_unix_nano, measurements, worker.asked)]
 
     def _reading(self) -> list[Worker]:
         return [worker for worker in self.workers.values() if worker.reading]

@@ -70,6 +70,10 @@ class Spool(Producer):
         """Say whether the producer has taken everything."""
         return not self._items
 
+    def settled(self) -> bool:
+        """Say whether the bus has everything: taken by the producer, and acknowledged."""
+        return self.empty() and self._producer.flush(0.0)
+
     def _run(self) -> None:
         while (item := self._next()) is not None:
             if self._hand_over(item):

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from pathlib import Path
 from typing import Protocol
 
@@ -78,8 +79,9 @@ class Streams:
     def stop(self) -> None:
         """Ask all to end and wait for them, shortly."""
         self._stop.set()
+        end = time.monotonic() + STOP_SECONDS
         for thread in self._threads:
-            thread.join(STOP_SECONDS / max(1, len(self._threads)))
+            thread.join(max(0.0, end - time.monotonic()))
 
     def settle(self) -> None:
         """Save what was handed over to the bus."""

@@ -67,9 +67,14 @@ class Worker:
         return due
 
     def begin(self, due: frozenset[str]) -> list[Measurement]:
-        """Start a reading; if the last one still hangs, return what has failed because of it."""
-        if self.reading or self.late:
-            return self._fail(due, f"the reading of {self._began:.0f} s still hangs")
+        """Start a reading; if the last one still hangs, return what has failed because of it.
+
+        One that is under way within its deadline is left to end, and counts for this time too.
+        """
+        if self.late:
+            return self._fail(due, "the last reading still hangs")
+        if self.reading:
+            return []
         self._number += 1
         self._due, self._began, self.reading = due, self._monotonic(), True
         self._started_unix_nano = self._clock()
@@ -80,6 +85,11 @@ class Worker:
     def started_unix_nano(self) -> int:
         """When the latest reading was started."""
         return self._started_unix_nano
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """Return the signals that the latest reading was asked for."""
+        return self._due
 
     def left_seconds(self) -> float:
         """Return the time left until the deadline of the reading under way."""

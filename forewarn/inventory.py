@@ -21,7 +21,8 @@ class Inventory:
         self._items: dict[str, InventoryItem] = {}
         self._ranks: dict[str, dict[str, Placement]] = defaultdict(dict)
         self._jobs_of: dict[str, dict[str, Placement]] = defaultdict(dict)
-        self._children: dict[str, set[str]] = defaultdict(set)
+        self._inside: dict[str, set[str]] = defaultdict(set)
+        self._hung: dict[str, set[str]] = defaultdict(set)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -61,24 +62,26 @@ class Inventory:
             self._jobs_of[place].pop(item.entity, None)
 
     def _hang(self, item: InventoryItem) -> None:
-        chain = (item.entity, *entities.ancestors(item.entity))
-        for own, above in zip(chain, chain[1:], strict=False):
-            self._children[above].add(own)
-        for key, kind in PARENT_KEYS.items():
-            if item.attributes.get(key):
-                self._children[entities.path(kind, item.attributes[key])].add(item.entity)
+        for above in entities.ancestors(item.entity):
+            self._inside[above].add(item.entity)
+        for above in _hangs_on(item):
+            self._hung[above].add(item.entity)
 
     def below(self, entity: str) -> set[str]:
         """Return the known entities that hang on `entity`: a node's parts, a rack's nodes …"""
+        if entity not in self._inside and entity not in self._hung:
+            return set()
         found: set[str] = set()
         waiting = [entity]
         while waiting:
             above = waiting.pop()
-            fresh = [c for c in self._children.get(above, ()) if c not in found]
-            fresh = [c for c in fresh if c not in self._items or above in self.parents(c)]
+            found |= self._inside.get(above, set())
+            hung = self._hung.get(above, set()) - found
+            fresh = [own for own in hung if own in self._items]
+            fresh = [own for own in fresh if above in _hangs_on(self._items[own])]
             found.update(fresh)
             waiting += fresh
-        return {own for own in found if own in self._items}
+        return found & self._items.keys()
 
     def attribute(self, entity: str, key: str) -> str | None:
         """Return an attribute of `entity`, else of the nearest entity above it by name."""
@@ -90,12 +93,14 @@ class Inventory:
 
     def parents(self, entity: str) -> tuple[str, ...]:
         """Return all that `entity` hangs on: above it by name, then rack, switch, loop, feed."""
-        by_key = (
-            entities.path(kind, value)
-            for key, kind in PARENT_KEYS.items()
-            if (value := self.attribute(entity, key))
-        )
-        return (*entities.ancestors(entity), *by_key)
+        above = entities.ancestors(entity)
+        nearest: dict[str, str] = {}
+        for own in (entity, *above):
+            item = self._items.get(own)
+            for key, value in item.attributes.items() if item else ():
+                nearest.setdefault(key, value)
+        by_key = (entities.path(k, nearest[a]) for a, k in PARENT_KEYS.items() if nearest.get(a))
+        return (*above, *by_key)
 
     def collects(self, entity: str, signal: str) -> bool:
         """Say whether some source reads `signal` for `entity` (and the device can give it)."""
@@ -115,6 +120,10 @@ class Inventory:
     def ranks(self, job: str) -> dict[str, Placement]:
         """Return the ranks of a job (its name, not the entity): rank entity -> placement."""
         return dict(self._ranks.get(job, {}))
+
+    def ranks_on(self, entity: str) -> set[str]:
+        """Return the ranks that are placed on `entity` itself: a node or a device."""
+        return set(self._jobs_of.get(entity, ()))
 
     def jobs_on(self, entity: str) -> set[str]:
         """Return names of jobs that run on `entity`, a device or node (or a part of a device)."""
@@ -141,6 +150,12 @@ class Inventory:
 def _places(placement: Placement) -> tuple[str, ...]:
     node = placement.node
     return (node if node.startswith("node/") else entities.path("node", node), *placement.devices)
+
+
+def _hangs_on(item: InventoryItem) -> list[str]:
+    """Return what the item's own attributes name as its parents."""
+    own = item.attributes
+    return [entities.path(kind, own[key]) for key, kind in PARENT_KEYS.items() if own.get(key)]
 
 
 def _content(item: InventoryItem) -> tuple[object, ...]:

@@ -169,3 +169,12 @@ class DeadLetter(msgspec.Struct, frozen=True):
     offset: int
     time_unix_nano: int
     payload: bytes
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """The first or, with `end`, the last entry of a recording; `messages` counts those between."""
+
+    cluster: str
+    time_unix_nano: int
+    end: bool = False
+    messages: int = 0

@@ -4,6 +4,7 @@ Evolution: fields are only added; `version` rises when an old reader would misre
 reader refuses what is newer than it (`newer_version`). Old frames are kept as fixtures.
 """
 
+import io
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -11,9 +12,12 @@ from typing import Any, TypeVar
 
 import msgspec
 from google.protobuf.message import DecodeError, Message
+from google.protobuf.proto import parse_length_prefixed, serialize_length_prefixed
 
 from forewarn import entity as entities
 from forewarn import wire_pb2 as pb
+from forewarn.bus import TOPICS
+from forewarn.bus import Message as BusMessage
 from forewarn.catalogue import CATALOGUE
 from forewarn.errors import EntityError, WireError
 from forewarn.records import (
@@ -24,6 +28,7 @@ from forewarn.records import (
     Frame,
     InventoryItem,
     Layout,
+    Mark,
     Placement,
     Reading,
     Severity,
@@ -44,13 +49,17 @@ def _parse(cls: Callable[[], _M], data: bytes) -> _M:
         message.ParseFromString(data)
     except DecodeError as error:
         raise WireError("truncated", f"{message.DESCRIPTOR.name}: {error}") from error
+    _check_version(message)
+    return message
+
+
+def _check_version(message: Message) -> None:
     version = message.version  # type: ignore[attr-defined]
     if version > VERSION:
         text = f"{message.DESCRIPTOR.name}: wire version {version} is newer than {VERSION}; upgrade"
         raise WireError("newer_version", text)
     if version == 0:
         raise WireError("no_version", f"{message.DESCRIPTOR.name}: no wire version in the record")
-    return message
 
 
 def _need(message: Message, *fields: str) -> None:
@@ -269,6 +278,55 @@ def decode_deadletter(data: bytes) -> DeadLetter:
     m = _parse(pb.DeadLetter, data)
     return DeadLetter(
         m.reason, m.message, m.source, m.topic, m.partition, m.offset, m.time_unix_nano, m.payload
+    )
+
+
+def encode_recorded(entries: Iterable[BusMessage | Mark]) -> bytes:
+    """Serialise entries of a recording, each behind its length as a varint."""
+    out = io.BytesIO()
+    for entry in entries:
+        message = _mark(entry) if isinstance(entry, Mark) else _recorded(entry)
+        serialize_length_prefixed(message, out)
+    return out.getvalue()
+
+
+def _mark(mark: Mark) -> pb.Recorded:
+    return pb.Recorded(version=VERSION, mark=pb.Mark(**_fields(mark)))
+
+
+def _recorded(message: BusMessage) -> pb.Recorded:
+    return pb.Recorded(
+        version=VERSION,
+        topic=message.topic,
+        key=message.key,
+        partition=message.partition,
+        offset=message.offset,
+        append_time_unix_nano=message.append_time_unix_nano,
+        value=message.value,
+        headers=[pb.Header(name=name, value=value) for name, value in message.headers],
+    )
+
+
+def decode_recorded(data: bytes) -> list[BusMessage | Mark]:
+    """Read the entries of a recording that `encode_recorded` gave. Raises WireError."""
+    inside, entries = io.BytesIO(data), []
+    try:
+        while (message := parse_length_prefixed(pb.Recorded, inside)) is not None:
+            _check_version(message)
+            entries.append(_entry(message))
+    except (DecodeError, ValueError) as error:
+        raise WireError("truncated", f"Recorded: {error}") from error
+    return entries
+
+
+def _entry(m: Any) -> BusMessage | Mark:
+    if m.HasField("mark"):
+        return Mark(m.mark.cluster, m.mark.time_unix_nano, m.mark.end, m.mark.messages)
+    if m.topic not in TOPICS:
+        raise WireError("bad_value", f"Recorded: unknown topic {m.topic!r}")
+    headers = tuple((header.name, header.value) for header in m.headers)
+    return BusMessage(
+        m.topic, m.key, m.value, m.partition, m.offset, m.append_time_unix_nano, headers
     )
 
 

@@ -506,6 +506,8 @@ class Recorded(_message.Message):
     OFFSET_FIELD_NUMBER: _builtins.int
     APPEND_TIME_UNIX_NANO_FIELD_NUMBER: _builtins.int
     VALUE_FIELD_NUMBER: _builtins.int
+    HEADERS_FIELD_NUMBER: _builtins.int
+    MARK_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     topic: _builtins.str
     key: _builtins.str
@@ -513,6 +515,12 @@ class Recorded(_message.Message):
     offset: _builtins.int
     append_time_unix_nano: _builtins.int
     value: _builtins.bytes
+    @_builtins.property
+    def headers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Header]: ...
+    @_builtins.property
+    def mark(self) -> Global___Mark:
+        """the first and the last of a recording have one and nothing else"""
+
     def __init__(
         self,
         *,
@@ -523,11 +531,66 @@ class Recorded(_message.Message):
         offset: _builtins.int = ...,
         append_time_unix_nano: _builtins.int = ...,
         value: _builtins.bytes = ...,
+        headers: _abc.Iterable[Global___Header] | None = ...,
+        mark: Global___Mark | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "mark", b"mark"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_mark", b"_mark", "append_time_unix_nano", b"append_time_unix_nano", "headers", b"headers", "key", b"key", "mark", b"mark", "offset", b"offset", "partition", b"partition", "topic", b"topic", "value", b"value", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__mark: _TypeAlias = _typing.Literal["mark"]  # noqa: Y015
+    _WhichOneofArgType__mark: _TypeAlias = _typing.Literal["_mark", b"_mark"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mark) -> _WhichOneofReturnType__mark | None: ...
+
+Global___Recorded: _TypeAlias = Recorded  # noqa: Y015
+
+@_typing.final
+class Header(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    value: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        value: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["append_time_unix_nano", b"append_time_unix_nano", "key", b"key", "offset", b"offset", "partition", b"partition", "topic", b"topic", "value", b"value", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Recorded: _TypeAlias = Recorded  # noqa: Y015
+Global___Header: _TypeAlias = Header  # noqa: Y015
+
+@_typing.final
+class Mark(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLUSTER_FIELD_NUMBER: _builtins.int
+    TIME_UNIX_NANO_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
+    MESSAGES_FIELD_NUMBER: _builtins.int
+    cluster: _builtins.str
+    time_unix_nano: _builtins.int
+    end: _builtins.bool
+    messages: _builtins.int
+    """at the end: how many the recording holds"""
+    def __init__(
+        self,
+        *,
+        cluster: _builtins.str = ...,
+        time_unix_nano: _builtins.int = ...,
+        end: _builtins.bool = ...,
+        messages: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster", b"cluster", "end", b"end", "messages", b"messages", "time_unix_nano", b"time_unix_nano"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Mark: _TypeAlias = Mark  # noqa: Y015

@@ -8,8 +8,8 @@ from runbooks.model import Entry, Predicate
 from runbooks.movement import SATISFIED_BY
 
 # A side on which a row is never judged.
-_RISING = frozenset({"up", "step_up", "grows"})
-_FALLING = frozenset({"down", "step_down", "zero"})
+_RISING = frozenset({"up", "step_up", "grows", "above"})
+_FALLING = frozenset({"down", "step_down", "zero", "below"})
 _DEAF: dict[Bad, frozenset[str]] = {
     Bad.LOW: _RISING,
     Bad.HIGH: _FALLING,
@@ -36,7 +36,12 @@ def openers(entry: Entry) -> list[Predicate]:
 
 
 def can_be_seen(predicate: Predicate) -> bool:
-    """Say whether a finding of some movement that satisfies the predicate can come."""
+    """Say whether a finding of some movement that satisfies the predicate can come.
+
+    A condition with a value is read, not found: it can always be seen.
+    """
+    if predicate.value is not None:
+        return True
     signal = CATALOGUE[predicate.signal]
     wanted = predicate.movement
     movements = SATISFIED_BY[wanted] if wanted else frozenset(MOVEMENTS)

@@ -2,24 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 import msgspec
 
 from forewarn import codes as code_names
 from forewarn import entity as entities
-from forewarn.catalogue import CATALOGUE, Kind
 from forewarn.incident import EvidenceState
 from forewarn.inventory import Inventory
-from forewarn.records import NANOSECONDS, Finding, Reading
+from forewarn.records import NANOSECONDS, Finding
+from runbooks import readings
+from runbooks.collected import Collected
 from runbooks.model import At, Predicate
 from runbooks.movement import satisfies
 from runbooks.relations import Relations
 
 # A line of the job's log without codes means any known line: also those with a namespace.
 WIDER = {"job.log_event": ("job.log_event", "nccl.error", "cuda.error", "hccl.error")}
-# Where one of these is wrong, the silence of a node says nothing about its other signals.
-_SENDERS = frozenset({"agent_up", "node_up"})
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -56,8 +54,8 @@ class Evidence:
         self._by_signal: dict[str, list[Finding]] = defaultdict(list)
         for finding in self.findings:
             self._by_signal[finding.signal].append(finding)
-        self._readings = _latest_readings(self.findings)
-        self._collected: dict[tuple[str, At, str], bool] = {}
+        self._readings = readings.latest(self.findings)
+        self._collected = Collected(inventory, self.relations, self.findings)
         self._states: dict[tuple[Predicate, str], Seen] = {}
 
     def seen(self, predicate: Predicate, entity: str) -> Seen:
@@ -78,6 +76,17 @@ class Evidence:
             for finding in self._by_signal.get(signal, ()):
                 if _means(predicate, finding) and self._recent(predicate, finding):
                     yield finding
+
+    def siblings(self, finding: Finding) -> set[str]:
+        """Return the entities of the finding's kind (its own too) that show the same."""
+        kind = entities.kind(finding.entity)
+        return {
+            own.entity
+            for own in self._by_signal[finding.signal]
+            if own.movement == finding.movement
+            and own.code == finding.code
+            and entities.kind(own.entity) == kind
+        }
 
     def coded(self, codes: tuple[str, ...], entity: str, at: At) -> tuple[Finding, ...]:
         """Return the findings that carry one of `codes` and count at a cause at `entity`."""
@@ -102,7 +111,7 @@ class Evidence:
         here = [f for f in self.found(predicate) if self.relations.meet(entity, at, f.entity)]
         if here:
             return Seen("present", tuple(here))
-        collected = any(self._is_collected(own, at, entity) for own in signals(predicate))
+        collected = any(self._collected.reads(own, at, entity) for own in signals(predicate))
         return _ABSENT if collected else _UNKNOWN
 
     def _condition(self, predicate: Predicate, value: float, entity: str) -> Seen:
@@ -113,11 +122,11 @@ class Evidence:
             for (signal, own), (reading, finding) in self._readings.items()
             if signal == predicate.signal and self.relations.meet(entity, at, own)
         ]
-        met = [f for reading, f in held if _beyond(predicate, reading.value, value)]
+        met = [f for reading, f in held if readings.beyond(predicate, reading.value, value)]
         met += [f for f in self.found(predicate) if self.relations.meet(entity, at, f.entity)]
         if met:
             return Seen("present", tuple({f.id: f for f in met}.values()))
-        guarded = _floor_guards(predicate, value) and self._is_collected(
+        guarded = readings.guarded(predicate, value) and self._collected.reads(
             predicate.signal, at, entity
         )
         return _ABSENT if held or guarded else _UNKNOWN
@@ -126,49 +135,6 @@ class Evidence:
         closed = finding.closed_at_unix_nano
         window = int(predicate.window_seconds * NANOSECONDS)
         return closed is None or closed >= self.at_unix_nano - window
-
-    def _is_collected(self, signal: str, at: At, entity: str) -> bool:
-        key = (signal, at, entity)
-        if key not in self._collected:
-            self._collected[key] = self._find_collector(signal, at, entity)
-        return self._collected[key]
-
-    def _find_collector(self, signal: str, at: At, entity: str) -> bool:
-        if at == "fleet":
-            return signal in self._collected_anywhere
-        places = self.relations.places(entity, at)
-        if any(self._reads(place, signal) for place in places):
-            return True
-        return any(self._reads(part, signal) for p in places for part in self.relations.below(p))
-
-    @cached_property
-    def _collected_anywhere(self) -> frozenset[str]:
-        tuples = (names for item in self.inventory for names in item.collects.values())
-        return frozenset(name for names in tuples for name in names)
-
-    def _reads(self, place: str, signal: str) -> bool:
-        """Say whether some source reads `signal` at `place` and is not silent.
-
-        A source of events (the kernel log) may stand for all parts of its node.
-        """
-        if self._silent(place, signal):
-            return False
-        if self.inventory.collects(place, signal):
-            return True
-        if CATALOGUE[signal].kind is not Kind.EVENT:
-            return False
-        return any(self.inventory.collects(up, signal) for up in entities.ancestors(place))
-
-    def _silent(self, place: str, signal: str) -> bool:
-        chain = {place, *entities.ancestors(place)}
-        gone = any(
-            f.movement == "absent" and f.entity in chain for f in self._by_signal.get(signal, ())
-        )
-        return gone or any(
-            f.movement in {"absent", "zero"} and entities.root(f.entity) in chain
-            for sender in _SENDERS
-            for f in self._by_signal.get(sender, ())
-        )
 
 
 def signals(predicate: Predicate) -> tuple[str, ...]:
@@ -191,8 +157,12 @@ def hardware_class(inventory: Inventory, entity: str) -> str:
 def _means(predicate: Predicate, finding: Finding) -> bool:
     if not satisfies(finding.movement, predicate.movement):
         return False
-    own = _observed(finding)
-    if predicate.value is not None and own and not _beyond(predicate, own.value, predicate.value):
+    own = readings.observed(finding)
+    if (
+        predicate.value is not None
+        and own
+        and not readings.beyond(predicate, own.value, predicate.value)
+    ):
         return False
     if not predicate.codes:
         return True
@@ -204,37 +174,3 @@ def _either(seen: list[Seen]) -> Seen:
         if own.state == "present":
             return own
     return _UNKNOWN if _UNKNOWN in seen or not seen else _ABSENT
-
-
-def _beyond(predicate: Predicate, reading: float, limit: float) -> bool:
-    return reading > limit if predicate.movement == "above" else reading < limit
-
-
-def _floor_guards(predicate: Predicate, limit: float) -> bool:
-    """Say whether the row's own floor would have been a finding before the limit is passed."""
-    floor = CATALOGUE[predicate.signal].floor
-    if floor is None or floor.number is None or floor.per_second:
-        return False
-    return limit >= floor.number if predicate.movement == "above" else limit <= floor.number
-
-
-def _latest_readings(
-    findings: Iterable[Finding],
-) -> dict[tuple[str, str], tuple[Reading, Finding]]:
-    """Return by signal and entity the newest value that any finding carries, and that finding."""
-    held: dict[tuple[str, str], tuple[Reading, Finding]] = {}
-    for finding in findings:
-        own = _observed(finding)
-        for reading in (*finding.readings, *([own] if own else [])):
-            key = (reading.signal, reading.entity)
-            if key not in held or held[key][0].time_unix_nano <= reading.time_unix_nano:
-                held[key] = (reading, finding)
-    return held
-
-
-def _observed(finding: Finding) -> Reading | None:
-    """Return the finding's own value as a reading; a counter's is a rate and is left out."""
-    row = CATALOGUE.get(finding.signal)
-    if finding.observed is None or row is None or row.kind is Kind.COUNTER:
-        return None
-    return Reading(finding.signal, finding.entity, finding.observed, finding.updated_at_unix_nano)

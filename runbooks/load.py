@@ -114,7 +114,7 @@ def _explain(error: str) -> tuple[str, str]:
 def _hint(message: str) -> str:
     if message.startswith("Expected `str`, got"):
         return "; put it in quotes"
-    if message.startswith("Expected `float`, got `str`"):
+    if re.match(r"Expected `(float|int)( \| null)?`, got `str`", message):
         return "; write a plain number, such as 1000000 or 1.0e+6"
     return ""
 

@@ -61,7 +61,7 @@ def _compared(scores: list[Score], evidence: Evidence) -> list[Score]:
     absorbed = {
         child
         for s in scores
-        if _is_seen(s)
+        if s.has_need
         for child in s.candidate.entry.absorbs
         if child in by_id and _together(s, by_id[child], evidence)
     }
@@ -71,10 +71,6 @@ def _compared(scores: list[Score], evidence: Evidence) -> list[Score]:
         )
         for s in scores
     ]
-
-
-def _is_seen(own: Score) -> bool:
-    return any(term.part == "need" and term.state == "present" for term in own.terms)
 
 
 def _together(parent: Score, child: Score, evidence: Evidence) -> bool:
@@ -120,7 +116,7 @@ def _hypothesis(own: Score, share: float) -> Hypothesis:
         support=_points(t for t in own.terms if t.state == "present" and t.part != "against"),
         against=_points(t for t in own.terms if t.value < 0 and t.state != "not_collected"),
         missing=_points(t for t in own.terms if t.state == "not_collected"),
-        status="supported" if _is_seen(own) else "proposed",
+        status="supported" if own.has_need else "proposed",
         first_step=first_step(entry),
         drain=entry.drain,
         counts=own.counts,

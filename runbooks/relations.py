@@ -1,6 +1,7 @@
 """How two things of a cluster belong together: by name, by what they hang on, by their job."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from forewarn import entity as entities
 from forewarn.inventory import Inventory
@@ -9,6 +10,7 @@ from runbooks.model import At
 from runbooks.places import OWN_KINDS
 
 # Kinds that serve the whole cluster where no finer relation is known.
+_UPPER = frozenset({"rack", "switch", "switch_port", "cdu", "pdu"})  # what parts can hang on
 SHARED = frozenset({"facility", "cdu", "pdu", "cluster", "storage_target"})
 
 
@@ -24,6 +26,7 @@ class Relations:
         self._told: dict[str, set[str]] = {}
         self._seen: set[str] = set()
         self._up: dict[str, tuple[str, ...]] = {}
+        self._parts: dict[str, set[str]] = {}
         self._places: dict[tuple[str, At], frozenset[str]] = {}
         for finding in findings:
             self._seen.add(finding.entity)
@@ -38,8 +41,15 @@ class Relations:
 
     def below(self, entity: str) -> set[str]:
         """Return what hangs on `entity`: what the inventory knows, and what has a finding."""
-        seen = {own for own in self._seen if entity in self.above(own)}
-        return self._inventory.below(entity) | seen
+        return self._inventory.below(entity) | self._seen_below.get(entity, set())
+
+    @cached_property
+    def _seen_below(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for own in self._seen:
+            for up in self.above(own):
+                found.setdefault(up, set()).add(own)
+        return found
 
     def jobs(self, entity: str) -> frozenset[str]:
         """Return names of the jobs that `entity` works for; the incident's where none is known."""
@@ -68,25 +78,31 @@ class Relations:
             return above | self._shared(kinds)
         if at in {"job", "rank"}:
             return self._of_jobs(entity, at)
-        own = self._parts(entity)
+        own = self.parts(entity)
         found = {part for part in own if entities.kind(part) in kinds}
-        found |= {up for part in own for up in self.above(part) if entities.kind(up) in kinds}
+        if kinds & _UPPER:
+            ups = {up for part in own for up in self.above(part)}
+            found |= {up for up in ups if entities.kind(up) in kinds}
         return found | self._shared(kinds)
 
     def _of_jobs(self, entity: str, at: At) -> set[str]:
         jobs = {entities.path("job", job): job for job in self.jobs(entity)}
         if at == "job":
             return set(jobs)
-        ranks = {r for job in jobs.values() for r in self._inventory.ranks(job)}
-        ranks |= {r for r in self._seen if entities.kind(r) == "rank" and entities.root(r) in jobs}
-        return {rank for rank in ranks if self._touches(rank, entity)}
+        seen = {r for r in self._seen if entities.kind(r) == "rank" and entities.root(r) in jobs}
+        if not entity.startswith("node/"):
+            return seen | {r for job in jobs.values() for r in self._inventory.ranks(job)}
+        on = self._inventory.ranks_on(entity)
+        if not on and entities.kind(entity) not in OWN_KINDS["gpu"]:  # it serves its whole node
+            on = self._inventory.ranks_on(entities.root(entity))
+        return on | {rank for rank in seen if self._touches(rank, entity)}
 
     def _touches(self, rank: str, entity: str) -> bool:
         """Say whether the rank runs on `entity` (true where its placement is not known)."""
         devices = self.devices(rank)
-        if not devices or not entity.startswith("node/"):
-            return True
-        return any(entities.inside(d, entity) or entities.inside(entity, d) for d in devices)
+        return not devices or any(
+            entities.inside(d, entity) or entities.inside(entity, d) for d in devices
+        )
 
     def devices(self, rank: str) -> tuple[str, ...]:
         """Return the devices of a rank, or its node where they are not known."""
@@ -98,8 +114,19 @@ class Relations:
             node if node.startswith("node/") else entities.path("node", node),
         )
 
-    def _parts(self, entity: str) -> set[str]:
-        """Return the parts of an entity; of a job, of the nodes that it runs on."""
+    def members(self, place: str) -> set[str]:
+        """Return all at which something gathered at `place` is read: it, and what is part of it."""
+        if place.startswith("job/"):
+            return {place} | self.below(place) | self.parts(place)
+        return {place} | self.below(place)
+
+    def parts(self, entity: str) -> set[str]:
+        """Return the parts of an entity's node; of a job, of the nodes that it runs on."""
+        if entity not in self._parts:
+            self._parts[entity] = self._find_parts(entity)
+        return self._parts[entity]
+
+    def _find_parts(self, entity: str) -> set[str]:
         if entities.root(entity).startswith("job/"):
             ranks = [entity] if "/rank/" in entity else self.below(entity)
             devices = {device for rank in ranks for device in self.devices(rank)}

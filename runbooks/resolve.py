@@ -57,8 +57,10 @@ class Resolver:
         if signal is None:
             return predicate
         at = predicate.at or places.default(signal.entity)
+        before = len(self.faults)
         own = self._codes(predicate.codes, f"{path}.codes")
-        for message in _contradictions(predicate, signal, own):
+        readable = own if len(self.faults) == before else ()
+        for message in _contradictions(predicate, signal, readable):
             self._fault(path, message)
         return msgspec.structs.replace(predicate, signal=signal.name, at=at, codes=own)
 

@@ -1,7 +1,8 @@
 """The additive score of one candidate: every term can be read beside the hypothesis.
 
 score = log prior + sum w(need present) + 0.5 sum w(support present) - sum w(against present)
-        - 0.7 sum w(need absent) - 0.1 sum w(need not collected) + terms of kind, status and time
+        - 0.7 sum w(need absent) - 0.1 sum w(need not collected)
+        + terms of kind, status, time, absorption, siblings, and of resting on supports alone
 
 Weights w are in `weights`. The factors were measured on the catalogue of failures: with 30 % of
 the signals not collected, three-valued evidence keeps the true cause in the top three in 83 % of
@@ -14,6 +15,7 @@ from typing import Protocol
 
 import msgspec
 
+from forewarn import codes as code_names
 from forewarn.incident import EvidenceState
 from forewarn.records import NANOSECONDS, Finding
 from runbooks.evidence import Evidence, hardware_class, parts
@@ -38,9 +40,12 @@ FACTORS: Mapping[tuple[str, EvidenceState], float] = {
 KIND_TERM = {"cause": 0.0, "symptom": -1.5, "outcome": -1.0}
 DRAFT_TERM = -1.0
 LATE_TERM = -1.0  # a cause seen later than its effect; clocks are never sure, so no exclusion
+SHARED_TERM = -1.5  # at least three siblings show the same: what they hang on is likelier
+UNNEEDED_TERM = -1.0  # rests on supports alone: a suspicion, whatever the prior says
 ABSORBED_TERM = -2.0  # another candidate, present at the same place, explains this one away
 # Published counts have different denominators, so a prior moves the score by one nat at most.
 PRIOR_LIMIT = 1.0
+SIBLINGS = 3
 
 
 class Counted(Protocol):
@@ -77,6 +82,12 @@ class Score(msgspec.Struct, frozen=True):
     counts: tuple[int, int]
     late: bool = False
     absorbed: bool = False
+    shared: bool = False
+
+    @property
+    def has_need(self) -> bool:
+        """Say whether a need (or an exact code) is present."""
+        return any(term.part == "need" and term.state == "present" for term in self.terms)
 
     @property
     def total(self) -> float:
@@ -84,6 +95,8 @@ class Score(msgspec.Struct, frozen=True):
         entry = self.candidate.entry
         fixed = KIND_TERM[entry.kind] + (DRAFT_TERM if entry.status == "draft" else 0.0)
         fixed += (LATE_TERM if self.late else 0.0) + (ABSORBED_TERM if self.absorbed else 0.0)
+        fixed += 0.0 if self.has_need else UNNEEDED_TERM
+        fixed += SHARED_TERM if self.shared else 0.0
         return self.prior + fixed + sum(term.value for term in self.terms)
 
     def first_need_seconds(self) -> tuple[float, float] | None:
@@ -104,10 +117,19 @@ def score(candidate: Candidate, evidence: Evidence, weights: Weights, counts: Co
         for part, predicates in lists
         for predicate in predicates
     ]
-    terms += _code_terms(candidate, evidence, weights, terms)
+    terms += _code_terms(candidate, evidence, weights)
     own = counts.get((entry.id, entry.rev, hardware_class(evidence.inventory, entity)))
     used = (own.confirmed, own.refuted) if own else (0, 0)
-    return Score(candidate, tuple(terms), _log_prior(entry, weights.entries, used), used)
+    prior = _log_prior(entry, weights.entries, used)
+    shared = _is_shared(candidate, terms, evidence)
+    return Score(candidate, tuple(terms), prior, used, shared=shared)
+
+
+def _is_shared(candidate: Candidate, terms: list[Term], evidence: Evidence) -> bool:
+    """Say whether all needs that are present at the entity are present at three siblings too."""
+    entity = candidate.entity
+    mine = [f for t in terms if t.part == "need" for f in t.findings if f.entity == entity]
+    return bool(mine) and all(len(evidence.siblings(f)) >= SIBLINGS for f in mine)
 
 
 def _term(
@@ -120,23 +142,22 @@ def _term(
     return Term(part, predicate, seen.state, value, seen.findings)
 
 
-def _code_terms(
-    candidate: Candidate, evidence: Evidence, weights: Weights, terms: list[Term]
-) -> list[Term]:
-    """Return what exact codes add that no predicate of the entry has counted."""
+def _code_terms(candidate: Candidate, evidence: Evidence, weights: Weights) -> list[Term]:
+    """Return what exact codes add that no predicate of the entry names."""
     entry = candidate.entry
-    counted = {finding.id for term in terms for finding in term.findings}
+    named = [p for own in (*entry.need, *entry.support) for p in parts(own)]
     found = evidence.coded(entry.codes, candidate.entity, entry.entity)
-    fresh = {f.code: f for f in found if f.id not in counted}
-    return [
-        Term("need", predicate, "present", weights.of(predicate), (finding,))
-        for finding in fresh.values()
-        for predicate in [
-            Predicate(
-                signal=finding.signal, movement="event", at=entry.entity, codes=(finding.code,)
-            )
-        ]
-    ]
+    fresh = {f.code: f for f in found if not any(_names(own, f) for own in named)}
+    return [_code_term(entry, finding, weights) for finding in fresh.values()]
+
+
+def _names(predicate: Predicate, finding: Finding) -> bool:
+    return any(code_names.matches(own, finding.code) for own in predicate.codes)
+
+
+def _code_term(entry: Entry, finding: Finding, weights: Weights) -> Term:
+    own = Predicate(signal=finding.signal, movement="event", at=entry.entity, codes=(finding.code,))
+    return Term("need", own, "present", weights.of(own), (finding,))
 
 
 def _log_prior(entry: Entry, entries: int, counts: tuple[int, int]) -> float:

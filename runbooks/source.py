@@ -12,6 +12,7 @@ from forewarn.errors import EntryError
 MAX_BYTES = 256 * 1024  # one entry in full depth takes about 20 kB
 MAX_DEPTH = 20  # the deepest legal place is an `any` inside an `any`
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PLAIN = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 _STEP = re.compile(r"(\.[^.\[]+|\[[^\]]*\])$")
 
 
@@ -96,6 +97,8 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self._error(node, path, "is nested too deeply")
         self._seen.add(id(node))
+        if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN:
+            raise self._error(node, path, f"has a tag ({node.tag}); write plain YAML")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path, depth)
         if isinstance(node, yaml.SequenceNode):

@@ -8,13 +8,16 @@ from simulator.fleet import Machines
 from simulator.frames import SOURCE
 from simulator.job import JobRun
 from simulator.signals import (
+    CHECKPOINT_SIGNALS,
     GPU_EVENTS,
     GPU_SIGNALS,
     JOB_EVENTS,
     JOB_SIGNALS,
     NIC_SIGNALS,
+    NODE_EVENTS,
     NODE_SIGNALS,
     RANK_SIGNALS,
+    SCHEDULER,
 )
 
 
@@ -39,7 +42,7 @@ def _node(machines: Machines, node: int, cluster: str, now: int) -> InventoryIte
         "rack": machines.racks[node],
         "switch": machines.switches[node],
     }
-    collects = {SOURCE: NODE_SIGNALS}
+    collects = {SOURCE: NODE_SIGNALS, SCHEDULER: NODE_EVENTS}
     return InventoryItem(cluster, machines.nodes[node], now, attributes, collects)
 
 
@@ -77,7 +80,8 @@ def job_items(
     job = run.job.name
     source = f"reporter:{job}"
     attributes = {"ranks": str(len(run.gpus))}
-    collects = {source: JOB_SIGNALS + JOB_EVENTS}
+    checkpoints = CHECKPOINT_SIGNALS if run.job.checkpoint_every else ()
+    collects = {source: JOB_SIGNALS + checkpoints + JOB_EVENTS}
     entity = entities.path("job", job)
     out = [
         InventoryItem(cluster, entity, time_unix_nano, attributes, collects, removed=removed),

@@ -8,6 +8,9 @@ from simulator.seeds import generator
 
 CLOCK_SECONDS, CLOCK_SIGMA_SECONDS = 120.0, 40e-6  # NTP on a quiet network
 EDAC_PER_SECOND = 1 / 86_400
+# A management controller shows a mean over some seconds, so that its reading every 10 s does not
+# beat against the steps of a job.
+BMC_SECONDS = 8.0
 AIR_WATTS_PER_KELVIN = 520.0  # heat that a node's air stream takes at full fan speed
 
 
@@ -24,6 +27,7 @@ class Hosts:
         self._boot(made, count)
         self.offset: Floats = made.normal(0.0, CLOCK_SIGMA_SECONDS, count)
         self._fan: Floats = np.full(count, 0.4)
+        self._watts: Floats = np.full(count, machines.hardware.node_overhead_watts)
 
     def _boot(self, made: np.random.Generator, count: int) -> None:
         self._cpu_pressure: Floats = made.uniform(10, 2000, count)
@@ -52,7 +56,8 @@ class Hosts:
         """Return what kernel and BMC report; `gpu_watts` is the sum of each node."""
         ones = np.ones(len(inlet))
         noise = self._noise.normal(size=(6, len(ones)))
-        watts = self._watts(load, gpu_watts)
+        self._watts += (self._draw(load, gpu_watts) - self._watts) / BMC_SECONDS
+        watts = self._watts
         self._fan += (np.clip(0.25 + watts / 12_000, 0.3, 1.0) - self._fan) * 0.05
         outlet = inlet + watts / (AIR_WATTS_PER_KELVIN * self._fan)
         io_wait = 0.002 + 0.1 * ((load.storage_read + load.storage_write) / 10e9).clip(0, 1)
@@ -77,7 +82,7 @@ class Hosts:
             "node_gpus_expected": self._machines.width * ones,
         }
 
-    def _watts(self, load: Load, gpu_watts: Floats) -> Floats:
+    def _draw(self, load: Load, gpu_watts: Floats) -> Floats:
         own = self._machines.hardware.node_overhead_watts * self._overhead
         watts: Floats = gpu_watts * 1.04 + own * (0.6 + 0.4 * load.cpu) + 900 * self._fan**3
         return watts

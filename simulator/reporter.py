@@ -10,7 +10,7 @@ from simulator.frames import layout
 from simulator.job import JobRun
 from simulator.nodes import Nodes
 from simulator.report import PhaseChange, StepReport
-from simulator.signals import JOB_SIGNALS, RANK_SIGNALS
+from simulator.signals import CHECKPOINT_SIGNALS, JOB_SIGNALS, RANK_SIGNALS
 
 TOKENS_QUANTUM = 4096
 
@@ -86,7 +86,7 @@ class JobFrames:
             own = [f"{self.entity}/rank/{rank}" for rank in ranks]
             pairs = [(signal, rank) for signal in RANK_SIGNALS for rank in own]
             if place == 0:
-                extra = ("job_checkpoint_seconds",) if checkpoint else ()
+                extra = CHECKPOINT_SIGNALS if checkpoint else ()
                 pairs += [(signal, self.entity) for signal in (*JOB_SIGNALS, *extra)]
             self._layouts[key] = encode_layout(layout(pairs))
         return self._layouts[key]

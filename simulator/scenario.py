@@ -90,7 +90,10 @@ class Fault(_Section, frozen=True, kw_only=True):
 
 
 class Maintenance(_Section, frozen=True, kw_only=True):
-    """Planned work on a node that no job uses: its counters begin anew, nothing is wrong."""
+    """Planned work on a node that no job uses: its counters begin anew, nothing is wrong.
+
+    `down_seconds` is how long a reboot takes; the scheduler announces it, a driver reload nobody.
+    """
 
     kind: Literal["driver_reload", "reboot"]
     node: str

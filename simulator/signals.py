@@ -1,9 +1,8 @@
-"""Which signals are simulated for each kind of entity, and which source would read them.
+"""Which signals are simulated for each kind of entity.
 
-One table; order is the order in a frame. Periods come from the catalogue.
+Order is the order in a frame. Periods come from the catalogue.
 """
 
-GPU_SOURCE, NIC_SOURCE, HOST_SOURCE = "nvml", "infiniband", "host"
 GPU_SIGNALS = tuple("""
 gpu_utilization_ratio gpu_memory_controller_busy_ratio gpu_tensor_active_ratio
 gpu_temperature_celsius gpu_temperature_margin_celsius gpu_memory_temperature_celsius
@@ -32,7 +31,9 @@ node_outlet_temperature_celsius node_fan_speed_ratio
 node_memory_ecc_corrected_errors_total node_pcie_corrected_errors_total node_hung_tasks_total
 node_gpus_present node_gpus_expected
 """.split())  # fmt: skip
+SCHEDULER = "scheduler"  # the source of NODE_EVENTS
 GPU_EVENTS = ("gpu.clock_event",)
+NODE_EVENTS = ("node.maintenance",)
 RANK_SIGNALS = tuple("""
 rank_step_seconds rank_compute_seconds rank_data_wait_seconds rank_communication_seconds
 """.split())  # fmt: skip
@@ -40,4 +41,6 @@ JOB_SIGNALS = tuple("""
 job_loss job_gradient_norm job_step_seconds job_tokens_per_step job_tokens_per_second job_mfu_ratio
 job_completed_steps_total
 """.split())  # fmt: skip
-JOB_EVENTS = ("job.state",)
+CHECKPOINT_SIGNALS = ("job_checkpoint_seconds",)  # of jobs that make checkpoints
+# A NaN loss is seen where the loss is collected.
+JOB_EVENTS = ("job.state", "job.nan")

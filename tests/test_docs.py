@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from exporters.registry import COLLECTORS, STREAMS
 from forewarn import config
 from forewarn.catalogue import CATALOGUE
 from forewarn.wire import VERSION
@@ -105,6 +106,12 @@ def test_every_signal_is_documented() -> None:
     for signal in CATALOGUE.values():
         assert f"| `{signal.name}` |" in page
         assert signal.help.zh in page
+
+
+def test_every_collector_is_documented() -> None:
+    page = (ROOT / "docs/signals.md").read_text(encoding="utf-8")
+    assert [name for name in COLLECTORS if f"\n| `{name}` |" not in page] == []
+    assert [name for name in STREAMS if f"(`{name}`)" not in page] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/configuration.md"])

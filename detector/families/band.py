@@ -88,9 +88,13 @@ class Band:
         """Leave a series to another family."""
         self.state(block).banded[local] = False
 
-    def score(self, wave: Wave) -> Score | None:
+    def take(self, wave: Wave) -> Wave | None:
+        """Take the whole wave: most series have a level, and a block runs best as a whole."""
+        return wave if self.state(wave.block).banded[: wave.block.used].any() else None
+
+    def score(self, wave: Wave) -> Score:
         """Compare each level with its slow centre."""
-        s, rows = self.state(wave.block), wave.rows
+        s, rows = self._states[wave.block.number], wave.rows
         centre = s.centre[rows]
         floor = np.maximum(s.floor_absolute[rows], s.floor_relative[rows] * np.abs(centre))
         deviation = np.where(wave.mask, wave.values - centre, 0)
@@ -117,6 +121,7 @@ class Band:
         """Move the fast centre and the minute's aggregate by clipped deviations."""
         s, rows = self._states[wave.block.number], wave.rows
         take = wave.mask & s.banded[rows] & ~frozen
+        s.residual[rows] = np.where(frozen & wave.mask, np.nan, s.residual[rows])
         dt = np.clip(wave.dt, 0, 60)
         age = s.fast_seconds[rows] + np.where(take, np.maximum(dt, 1), 0)
         away = np.where(take, wave.values - s.fast[rows], 0)

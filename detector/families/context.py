@@ -1,8 +1,10 @@
 """Family context: what a level should be, given the load now and before, and the air around.
 
 Per device a ridge regression on [1, load, lagged loads, inlet], shrunk to the coefficients pooled
-over its hardware model. Lagged load is the key feature (facts: 1.00 recall where instantaneous
-load gives 0.01). Learning waits 15 minutes, so that the onset of a fault is cut out of it.
+over its hardware model. Lagged load is the key feature (facts: 1.00 recall where instantaneous load
+gives 0.01). One more feature fades with the longest lag from the first sample on: the load before
+it is unknown, and a first-order lag forgets its start just so. Learning waits 10 to 15 minutes, so
+that the onset of a fault is cut out of it.
 """
 
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from detector.families.contract import Score
 from detector.families.ridge import Ridge
-from detector.series import F32, F64, Block, Bool, Ints, Series, Wave
+from detector.series import BLOCK, F32, F64, Block, Bool, Ints, Series, Wave
 from detector.verdict.tails import Tails
 from forewarn.catalogue import Family
 from forewarn.inventory import Inventory
@@ -35,8 +37,10 @@ AROUND = (
 )
 LAGS_SECONDS = np.array([10.0, 40.0, 160.0])  # die, plate, sink: a decade around the facts' 40, 150
 LOAD_UNIT, ORDINARY_CELSIUS = 100.0, 25.0  # scaling keeps the normal equations well conditioned
-SIZE = 3 + len(LAGS_SECONDS)
-SETTLE_SECONDS = 160.0  # before this the lagged loads are guesses
+# [1, load, lagged loads, what was unknown of the load before the first sample, inlet]
+SIZE = 4 + len(LAGS_SECONDS)
+SETTLE_SECONDS = 60.0  # before this the shorter lags are guesses
+GAP_SECONDS = 300.0  # unseen for longer than this: the lagged loads begin anew
 LEAST_SCALE = 0.4  # celsius: whole-degree sensors
 
 
@@ -49,7 +53,7 @@ class State:
     waiting: list[int] = field(default_factory=list)
     targets: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     loads: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    around: list[int | None] = field(default_factory=list)
+    around: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # slot, or -1: not read
     sign: F32 = field(default_factory=lambda: np.zeros(0, np.float32))
     lags: F64 = field(default_factory=lambda: np.zeros((0, len(LAGS_SECONDS))))
     last: F64 = field(default_factory=lambda: np.zeros(0))
@@ -77,7 +81,7 @@ class Context:
         self._tails, self._series, self._inventory = tails, series, inventory
         self._take_over = take_over
         self._states: list[State] = []
-        self._models: dict[str, int] = {}
+        self._pools: dict[str, int] = {}
 
     def state(self, block: Block) -> State:
         """Return the state of a block, grown to the series it holds now."""
@@ -88,53 +92,71 @@ class Context:
             if block.signal(local).name in LOADS:
                 s.waiting.append(local)
         s.known = block.used
-        if s.waiting and s.tried != self._series.version:
+        if s.tried != self._series.version:
             s.tried = self._series.version
             self._link(s, block)
+            self._look_around(s, block)
         return s
 
     def _link(self, s: State, block: Block) -> None:
         """Take the series whose load is read in the same block (they come in one frame)."""
-        left = []
-        for local in s.waiting:
-            name, entity = block.signal(local).name, block.entity(local)
-            load = self._series.find(LOADS[name], entity)
-            if load is None or self._series.at(load)[0] is not block:
-                left.append(local)
-                continue
-            model = f"{name} {self._inventory.attribute(entity, 'model') or ''}"
-            self._add(s, local, self._series.at(load)[1], name in UP)
-            s.ridge.add(self._models.setdefault(model, len(self._models)))
-            self._take_over(block, local)
-        s.waiting = left
+        loads = [self._load_of(block, local) for local in s.waiting]
+        taken = [(own, load) for own, load in zip(s.waiting, loads, strict=True) if load >= 0]
+        s.waiting = [own for own, load in zip(s.waiting, loads, strict=True) if load < 0]
+        if not taken:
+            return
+        names = [block.signal(own).name for own, _ in taken]
+        _grow(s, taken, np.array([1 if name in UP else -1 for name in names], np.float32))
+        s.ridge.add([self._pool(block, own) for own, _ in taken])
+        for own, _ in taken:
+            self._take_over(block, own)
 
-    @staticmethod
-    def _add(s: State, local: int, load: int, up: bool) -> None:
-        s.targets, s.loads = np.append(s.targets, local), np.append(s.loads, load)
-        s.around.append(None)
-        s.sign = np.append(s.sign, np.float32(1 if up else -1))
-        s.lags = np.vstack([s.lags, np.zeros((1, len(LAGS_SECONDS)))])
-        s.last, s.age = np.append(s.last, 0.0), np.append(s.age, 0.0)
-        s.features = np.vstack([s.features, np.zeros((1, SIZE))])
-        s.residual, s.fresh = np.append(s.residual, 0.0), np.append(s.fresh, False)
-        s.z = np.append(s.z, np.float32(np.nan))
+    def _load_of(self, block: Block, local: int) -> int:
+        load = self._series.find(LOADS[block.signal(local).name], block.entity(local))
+        if load is None or self._series.at(load)[0] is not block:
+            return -1
+        return self._series.at(load)[1]
 
-    def score(self, wave: Wave) -> Score | None:
-        """Compare each level with what its load and surroundings explain."""
+    def _pool(self, block: Block, local: int) -> int:
+        """Return the number of a series' pool: its signal on its hardware model."""
+        model = self._inventory.attribute(block.entity(local), "model") or ""
+        return self._pools.setdefault(f"{block.signal(local).name} {model}", len(self._pools))
+
+    def _look_around(self, s: State, block: Block) -> None:
+        """Find the air or coolant of those that have none yet."""
+        for at in np.flatnonzero(s.around < 0):
+            s.around[at] = self._find_around(block.entity(int(s.targets[at])))
+
+    def _find_around(self, entity: str) -> int:
+        places = (entity, *self._inventory.parents(entity))
+        found = (self._series.find(name, own) for name in AROUND for own in places)
+        return next((slot for slot in found if slot is not None), -1)
+
+    def take(self, wave: Wave) -> Wave | None:
+        """Move the lagged loads; take the levels whose load came with them."""
         s = self.state(wave.block)
         if not len(s.targets):
             return None
         place = _places(wave)
         self._observe(s, wave, place)
-        expected, scale = s.ridge.expect(s.features)
+        return wave.take(place[s.targets[s.fresh]]) if s.fresh.any() else None
+
+    def score(self, wave: Wave) -> Score:
+        """Compare each level with what its load and surroundings explain."""
+        s = self._states[wave.block.number]
+        expected, scale = s.ridge.expect(s.features, s.fresh)
         scale = np.maximum(scale, LEAST_SCALE)
-        ready = s.fresh & s.ridge.ready() & (s.age >= SETTLE_SECONDS)
-        s.residual = wave.block.latest[s.targets] - expected
-        z = (s.sign * s.residual / scale).astype(np.float32)
-        s.z = np.where(s.fresh, np.where(ready, z, np.nan), s.z).astype(np.float32)
-        surprise = self._tails.surprise(wave.block.klass[s.targets], z)
-        effect = np.where(z > 0, s.residual / FLOOR, 0)
-        return _spread(wave, place[s.targets], surprise, effect, expected, scale, ready)
+        ready = (s.ridge.ready() & (s.age >= SETTLE_SECONDS))[s.fresh]
+        residual = wave.values - expected
+        s.residual[s.fresh] = residual
+        z = (s.sign[s.fresh] * residual / scale).astype(np.float32)
+        s.z[s.fresh] = np.where(ready, z, np.nan)
+        surprise = self._tails.surprise(wave.block.klass[wave.rows], z)
+        effect = np.where(z > 0, residual / FLOOR, 0).astype(np.float32)
+        return Score(
+            surprise, effect, expected.astype(np.float32), scale.astype(np.float32), ready,
+            np.ones_like(wave.mask),
+        )  # fmt: skip
 
     def _observe(self, s: State, wave: Wave, place: Ints) -> None:
         """Move the lagged loads and lay out the features of what is fresh in this wave."""
@@ -143,43 +165,34 @@ class Context:
         load = wave.block.latest[s.loads].astype(np.float64) / LOAD_UNIT
         time = np.where(s.fresh, wave.time[at], s.last)
         dt = np.clip(time - s.last, 0, 3600)
-        new = s.fresh & (s.last == 0)
+        new = s.fresh & ((s.last == 0) | (dt > GAP_SECONDS))
         move = np.minimum(dt[:, None] / (LAGS_SECONDS + dt[:, None] / 2), 1)
         lags = np.where(new[:, None], load[:, None], s.lags + (load[:, None] - s.lags) * move)
         s.lags = np.where(s.fresh[:, None], lags, s.lags)
-        s.age += np.where(new, 0, dt)
+        s.age = np.where(new, 0, s.age + dt)
         s.last = time
-        inlet = self._inlet(s, wave.block)
-        s.features = np.column_stack([np.ones(len(load)), load, s.lags, inlet])
+        inlet = self._inlet(s)
+        start = np.exp(-s.age / LAGS_SECONDS[-1])
+        s.features = np.column_stack([np.ones(len(load)), load, s.lags, start, inlet])
 
-    def _inlet(self, s: State, block: Block) -> F64:
+    def _inlet(self, s: State) -> F64:
         """Return the temperature around each device, from the ordinary one; 0 where not read."""
         values = np.zeros(len(s.targets))
-        for index, target in enumerate(s.targets):
-            if s.around[index] is None:
-                s.around[index] = self._find_around(block.entity(int(target)))
-            slot = s.around[index]
-            if slot is not None:
-                values[index] = self._series.value(slot)[0] - ORDINARY_CELSIUS
+        for number in np.unique(s.around[s.around >= 0] // BLOCK):
+            own = (s.around >= 0) & (s.around // BLOCK == number)
+            latest = self._series.blocks[int(number)].latest
+            values[own] = latest[s.around[own] % BLOCK] - ORDINARY_CELSIUS
         return np.nan_to_num(values)
-
-    def _find_around(self, entity: str) -> int | None:
-        for name in AROUND:
-            for own in (entity, *self._inventory.parents(entity)):
-                slot = self._series.find(name, own)
-                if slot is not None:
-                    return slot
-        return None
 
     def absorb(self, wave: Wave, frozen: Bool) -> None:
         """Add what is fresh and not frozen to the minute's normal equations."""
         s = self._states[wave.block.number]
-        if len(s.targets):
-            at = _places(wave)[s.targets]
-            held = frozen[at] & s.fresh
-            level = wave.block.latest[s.targets].astype(np.float64)
-            take = s.fresh & ~held & (s.age >= SETTLE_SECONDS)
-            s.ridge.absorb(s.features, level, s.residual, take, held)
+        held = np.zeros(len(s.targets), np.bool_)
+        held[s.fresh] = frozen
+        take = s.fresh & ~held & (s.age >= SETTLE_SECONDS)
+        level = wave.block.latest[s.targets].astype(np.float64)
+        s.z[held] = np.nan  # a fault is no example of what is normal
+        s.ridge.absorb(s.features, level, s.residual, take, held)
 
     def learn(self, block: Block) -> None:
         """Commit what is old enough, solve anew, and show quiet residuals to the tails."""
@@ -213,6 +226,20 @@ class Context:
         s.ridge.restore(arrays)
 
 
+def _grow(s: State, taken: list[tuple[int, int]], sign: F32) -> None:
+    """Lengthen all arrays of a state for newly taken (target, load) slots."""
+    own, load = np.array(taken, np.int64).T
+    more = len(own)
+    s.targets, s.loads = np.append(s.targets, own), np.append(s.loads, load)
+    s.around, s.sign = np.append(s.around, np.full(more, -1)), np.append(s.sign, sign)
+    s.lags = np.vstack([s.lags, np.zeros((more, len(LAGS_SECONDS)))])
+    s.features = np.vstack([s.features, np.zeros((more, SIZE))])
+    s.last, s.age = np.append(s.last, np.zeros(more)), np.append(s.age, np.zeros(more))
+    s.residual = np.append(s.residual, np.zeros(more))
+    s.fresh = np.append(s.fresh, np.zeros(more, np.bool_))
+    s.z = np.append(s.z, np.full(more, np.nan, np.float32))
+
+
 def _places(wave: Wave) -> Ints:
     """Return where each slot of the block stands in the wave, -1: nowhere."""
     used = wave.block.used
@@ -221,17 +248,3 @@ def _places(wave: Wave) -> Ints:
     places = np.full(used, -1, np.int64)
     places[wave.rows] = np.arange(len(wave.rows))
     return places
-
-
-def _spread(
-    wave: Wave, at: Ints, surprise: F32, effect: F64, expected: F64, scale: F64, ready: Bool
-) -> Score:
-    """Lay out scores of targets parallel to the wave's rows."""
-    size, here = len(wave.values), at >= 0
-    out = [np.zeros(size, np.float32) for _ in range(4)]
-    parts: tuple[NDArray[Any], ...] = (surprise, effect, expected, scale)
-    for array, own in zip(out, parts, strict=True):
-        array[at[here]] = own[here]
-    flags = [np.zeros(size, np.bool_) for _ in range(2)]
-    flags[0][at[here]], flags[1][at[here]] = ready[here], True
-    return Score(out[0], out[1], out[2], out[3], flags[0], flags[1])

@@ -32,8 +32,11 @@ class Scorer(Protocol):
     family: Family
     pauses: bool  # no verdicts in the pauses of a job (checkpoint, evaluation, start)
 
-    def score(self, wave: Wave) -> Score | None:
-        """Score a wave before learning from it; None where the block has nothing for it."""
+    def take(self, wave: Wave) -> Wave | None:
+        """Look at a whole wave and return the part to judge; None where there is none."""
+
+    def score(self, wave: Wave) -> Score:
+        """Score the part that was taken, before learning from it."""
 
     def absorb(self, wave: Wave, frozen: Bool) -> None:
         """Move the fast statistics, except where frozen or masked."""

@@ -56,6 +56,7 @@ class Counter:
     def __init__(self) -> None:
         self._states: list[State] = []
         self._pooled = np.zeros(len(SIGNALS), np.float32)
+        self._sums: dict[int, NDArray[np.float64]] = {}  # by block: events and seconds by class
 
     def state(self, block: Block) -> State:
         """Return the state of a block, grown to the series it holds now."""
@@ -76,20 +77,22 @@ class Counter:
         found: Bool = wave.mask & s.at_once[wave.rows] & (wave.delta > 0)
         return found
 
-    def score(self, wave: Wave) -> Score | None:
+    def take(self, wave: Wave) -> Wave | None:
+        """Take the counters whose rate is judged."""
+        own = np.flatnonzero(self.state(wave.block).growing[wave.rows])
+        return wave.take(own) if len(own) else None
+
+    def score(self, wave: Wave) -> Score:
         """Compare each increase with the expected count of its interval."""
-        s, rows = self.state(wave.block), wave.rows
-        own = s.growing[rows] & wave.mask
-        if not own.any():
-            return None
+        s = self._states[wave.block.number]
         rate = self._rate(wave, s)
         mean = rate * wave.dt
         least = np.maximum(HANDFUL, TIMES * mean)
-        effect = np.where(own, wave.delta / least, 0).astype(np.float32)
+        effect = np.where(wave.mask, wave.delta / least, 0).astype(np.float32)
         surprise = np.zeros(len(effect), np.float32)
         hot = np.flatnonzero(effect >= 1)
         surprise[hot] = _surprise(wave.delta[hot], mean[hot])
-        return Score(surprise, effect, rate, np.sqrt(rate), own, own)
+        return Score(surprise, effect, rate, np.sqrt(rate), wave.mask, np.ones_like(wave.mask))
 
     def _rate(self, wave: Wave, s: State) -> F32:
         """Return the posterior mean rate per second."""
@@ -101,20 +104,20 @@ class Counter:
     def absorb(self, wave: Wave, frozen: Bool) -> None:
         """Add events and exposure; a frozen series keeps its rate."""
         s, rows = self._states[wave.block.number], wave.rows
-        take = wave.mask & s.growing[rows] & ~frozen
+        take = wave.mask & ~frozen
         fade = np.where(take, 1 - np.clip(wave.dt / MEMORY_SECONDS, 0, 1), 1)
         s.events[rows] = s.events[rows] * fade + np.where(take, wave.delta, 0)
         s.seconds[rows] = s.seconds[rows] * fade + np.where(take, wave.dt, 0)
 
     def learn(self, block: Block) -> None:
-        """Pool the rates of this block's classes (the last block to speak for a class wins)."""
+        """Pool the rates of each class over all blocks."""
         s, used = self.state(block), slice(0, block.used)
         own = s.growing[used]
         klass = block.klass[used][own].astype(np.int64)
-        events = np.bincount(klass, s.events[used][own], len(SIGNALS))
-        seconds = np.bincount(klass, s.seconds[used][own], len(SIGNALS))
-        seen = seconds > 0
-        self._pooled[seen] = (events[seen] / seconds[seen]).astype(np.float32)
+        both = (s.events[used][own], s.seconds[used][own])
+        self._sums[block.number] = np.array([np.bincount(klass, x, len(SIGNALS)) for x in both])
+        events, seconds = sum(self._sums.values(), np.zeros((2, len(SIGNALS))))
+        self._pooled = np.where(seconds > 0, events / np.maximum(seconds, 1), 0).astype(np.float32)
 
     def rebase(self, block: Block, rows: Ints) -> None:
         """Keep the rate: errors belong to the hardware, not to the job."""

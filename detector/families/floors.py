@@ -59,8 +59,10 @@ SIGNALS: dict[str, Effect] = {
     "nic_optical_rx_power_watts": Effect(1e-4, 0.3),
     "nic_optical_tx_power_watts": Effect(1e-4, 0.3),
     "nic_path_imbalance_ratio": Effect(0.3, 0.3),
-    "disk_utilization_ratio": Effect(0.5),
-    "disk_latency_seconds": Effect(0.02, 2.0),
+    "disk_read_latency_seconds": Effect(0.02, 2.0),
+    "disk_write_latency_seconds": Effect(0.02, 2.0),
+    "disk_io_seconds_total": Effect(0.5),
+    "disk_weighted_io_seconds_total": Effect(2.0, 2.0),
 }
 OTHER = Effect(0.0, 0.5)
 # What normal is, the job says: these are judged only while one runs there, and not in its pauses.

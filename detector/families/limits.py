@@ -35,9 +35,12 @@ for _signal in SIGNALS:
         LIMITED_BY[_signal.floor.device].append(_signal.name)
 
 
+Links = NDArray[np.int64]  # 2 x n: slots of limits, slots that they guard
+
+
 @dataclass(slots=True, eq=False)
 class State:
-    """Limits of one block; `links` are (slot of a limit, slot it guards, guards the high side)."""
+    """Limits of one block; links stand by the side that they guard."""
 
     high: F32 = field(default_factory=high_floats)
     low: F32 = field(default_factory=low_floats)
@@ -46,7 +49,8 @@ class State:
     was_high: Bool = field(default_factory=flags)
     nonzero_bits: NDArray[np.int64] = field(default_factory=integers)
     known: int = 0
-    links: list[tuple[int, int, bool]] = field(default_factory=list)
+    above: Links = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    below: Links = field(default_factory=lambda: np.zeros((2, 0), np.int64))
 
 
 class Limits:
@@ -81,16 +85,17 @@ class Limits:
         if source is None or self._series.at(source)[0] is not block:
             return
         own, local = self._series.at(source)[1], target % len(block.raw)
-        link = (own, local, _guards_high(block.signal(local), block.signal(own)))
-        if link not in state.links:
-            state.links.append(link)
-            _follow(state, block.latest, link)
+        pair = np.array([[own], [local]])
+        if _guards_high(block.signal(local), block.signal(own)):
+            state.above = np.unique(np.hstack([state.above, pair]), axis=1)
+        else:
+            state.below = np.unique(np.hstack([state.below, pair]), axis=1)
 
     def check(self, wave: Wave) -> NDArray[np.int8]:
         """Return for each row what is wrong: a key of MOVEMENT, or 0."""
         s, rows, block = self.state(wave.block), wave.rows, wave.block
-        for link in s.links:
-            _follow(s, block.latest, link)
+        _follow(s.high, block.latest, s.above)
+        _follow(s.low, block.latest, s.below)
         x = np.where(s.on_raw[rows], block.raw[rows], wave.values)
         found = np.zeros(len(x), np.int8)
         found[x > s.high[rows]] = ABOVE
@@ -117,11 +122,11 @@ class Limits:
         return (low if np.isfinite(low) else None), (high if np.isfinite(high) else None)
 
 
-def _follow(s: State, latest: F32, link: tuple[int, int, bool]) -> None:
-    source, target, high = link
-    value = latest[source]
-    if value == value and value > 0:  # noqa: PLR0124 - NaN: not read yet; 0: the device has none
-        (s.high if high else s.low)[target] = value
+def _follow(limit: F32, latest: F32, links: Links) -> None:
+    """Take over what the devices say; NaN: not read yet, 0: the device has none."""
+    value = latest[links[0]]
+    known = value > 0
+    limit[links[1][known]] = value[known]
 
 
 def _guards_high(signal: Signal, limit: Signal) -> bool:

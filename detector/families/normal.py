@@ -9,6 +9,7 @@ NORMAL = (
     "nic.link_state:init", "nic.link_state:armed", "nic.link_state:active", "nic.link_state:up",
     "switch.port_state:up", "switch.sensor:ok", "switch.queue_watchdog:restored",
     "node.service_state:ok", "gpu.recovery_action:none",
+    "node.maintenance:any",  # planned work explains findings; it is none itself
     "slurm.node_state:idle", "slurm.node_state:allocated", "slurm.node_state:mixed",
 )  # fmt: skip
 

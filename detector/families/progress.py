@@ -55,7 +55,7 @@ class Trend:
         self.rule = rule
         self.sign = 1.0 if rule.ratio > 1 else -1.0
         self._past: deque[float] = deque(maxlen=MEMORY_STEPS)
-        self._latest: deque[float] = deque(maxlen=max(rule.confirm, CONFIRM_STEPS))
+        self._latest: deque[float] = deque(maxlen=2 * rule.confirm - 1)
         self._sum = 0.0
         self._calm = 0
         self._centre = 0.0
@@ -88,12 +88,13 @@ class Trend:
         self._calm = self._calm + 1 if z < 3 else 0
         if self._sum == 0.0 or (self._calm and self._sum < DECIDE):
             self._learn(log)
-        full = len(self._latest) == self._latest.maxlen or self.rule.confirm == 1
-        return self._sum >= DECIDE and full and self._confirmed()
+        return self._sum >= DECIDE and self._confirmed()
 
     def _confirmed(self) -> bool:
-        own = list(self._latest)[-self.rule.confirm :]
-        return self.sign * (median(own) - self._centre) >= abs(math.log(self.rule.ratio))
+        """Say whether most of the latest steps, so at least `confirm`, are beyond the floor."""
+        away = self.sign * (median(self._latest) - self._centre)
+        full = len(self._latest) == self._latest.maxlen
+        return full and away >= abs(math.log(self.rule.ratio))
 
     def _learn(self, log: float) -> None:
         """Take the value into the expectation, clipped at four spreads once there is one."""
@@ -120,7 +121,6 @@ class _Job:
     def __init__(self) -> None:
         self.trends = {name: Trend(rule) for name, rule in RULES.items()}
         self.paused_until = 0.0
-        self.ended = False
         self.last_step = math.nan
         self.step_seconds: deque[float] = deque(maxlen=MEMORY_STEPS)
         self.nan_since: dict[str, float] = {}
@@ -142,9 +142,10 @@ class Progress:
             job.paused_until, job.last_step = seconds, seconds
         elif state in {"running", "restarted"}:
             self._jobs[entity] = _Job()
-        else:
-            job.ended = True
-        return self._close_all(entity, seconds) if state == "completed" else []
+        else:  # completed, failed, cancelled …: nothing is expected of it any more
+            del self._jobs[entity]
+            return self._close_all(entity, seconds)
+        return []
 
     def on_values(self, entity: str, values: dict[str, float], seconds: float) -> list[Finding]:
         """Take the readings of one job at one instant; the signals are the catalogue's."""
@@ -217,7 +218,7 @@ class Progress:
 
     def _hang(self, job: _Job, entity: str, age: float, seconds: float) -> Finding | None:
         key: Key = (entity, "job_last_step_age_seconds", "progress")
-        if len(job.step_seconds) < WARM_STEPS or job.ended:
+        if len(job.step_seconds) < WARM_STEPS:
             return None
         usual = median(job.step_seconds)
         limit = max(HANG_SECONDS, HANG_STEPS * usual)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from detector.series import F64, Bool, Ints
+from detector.series import F32, F64, Bool, Ints
 
-RING_MINUTES = 15
+RING, CHUNK_MINUTES = 3, 5  # minutes wait in chunks: 10 to 15 of them, to save memory
 EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
 READY_SAMPLES = 120.0
 PRIOR_SAMPLES = 30.0
@@ -30,42 +30,49 @@ class Ridge:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._width = size * size + size + 2  # A, b, n, sum |residual|
+        self._width = size * size + size + 3  # A, b, n, residuals: sum of |.|, count
         self.pool: Ints = np.zeros(0, np.int64)
         self.minute: F64 = np.zeros((0, self._width))
-        self.ring: F64 = np.zeros((RING_MINUTES, 0, self._width))
+        self.ring: F32 = np.zeros((RING, 0, self._width), np.float32)
         self.committed: F64 = np.zeros((0, self._width))
         self.minutes: F64 = np.zeros(0)
         self.beta: F64 = np.zeros((0, size))
         self.cover: F64 = np.zeros((0, size, size))
         self.scale: F64 = np.zeros(0)
+        self.solved: Bool = np.zeros(0, np.bool_)  # only then a residual means something
         self._held: Ints = np.zeros(0, np.int64)
         self._turn = 0
 
-    def add(self, pool: int) -> None:
-        """Add one regression that is shrunk to `pool`."""
-        self.pool = np.append(self.pool, pool)
-        row = np.zeros((1, self._width))
+    def add(self, pools: list[int]) -> None:
+        """Add regressions, each shrunk to its pool."""
+        more, n = len(pools), self._size
+        rows = np.zeros((more, self._width))
+        self.pool = np.append(self.pool, pools)
         self.minute, self.committed = (
-            np.vstack([self.minute, row]),
-            np.vstack([self.committed, row]),
+            np.vstack([self.minute, rows]),
+            np.vstack([self.committed, rows]),
         )
-        self.ring = np.concatenate([self.ring, np.zeros((RING_MINUTES, 1, self._width))], axis=1)
-        self.minutes, self._held = np.append(self.minutes, 0.0), np.append(self._held, 0)
-        self.beta = np.vstack([self.beta, np.zeros((1, self._size))])
-        self.cover = np.concatenate([self.cover, np.zeros((1, self._size, self._size))])
-        self.scale = np.append(self.scale, FIRST_SCALE)
+        self.ring = np.concatenate(
+            [self.ring, np.zeros((RING, more, self._width), np.float32)], axis=1
+        )
+        self.minutes = np.append(self.minutes, np.zeros(more))
+        self._held = np.append(self._held, np.zeros(more, np.int64))
+        self.beta = np.vstack([self.beta, np.zeros((more, n))])
+        self.cover = np.concatenate([self.cover, np.zeros((more, n, n))])
+        self.scale = np.append(self.scale, np.full(more, FIRST_SCALE))
+        self.solved = np.append(self.solved, np.zeros(more, np.bool_))
 
-    def expect(self, x: F64) -> tuple[F64, F64]:
-        """Return expected value and scale; the scale widens away from what was learned on."""
-        expected = (x * self.beta).sum(axis=1)
-        leverage = ((self.cover @ x[:, :, None])[:, :, 0] * x).sum(axis=1)
-        scale: F64 = self.scale * np.sqrt(1 + CORRELATED * np.maximum(leverage, 0))
+    def expect(self, x: F64, which: Bool) -> tuple[F64, F64]:
+        """Return expected values and scales; a scale widens away from what was learned on."""
+        x = x[which]
+        expected = (x * self.beta[which]).sum(axis=1)
+        leverage = ((self.cover[which] @ x[:, :, None])[:, :, 0] * x).sum(axis=1)
+        scale: F64 = self.scale[which] * np.sqrt(1 + CORRELATED * np.maximum(leverage, 0))
         return expected, scale
 
     def ready(self) -> Bool:
         """Say which have seen enough."""
-        enough: Bool = self.committed[:, -2] >= READY_SAMPLES
+        enough: Bool = self.committed[:, -3] >= READY_SAMPLES
         return enough
 
     def absorb(self, x: F64, y: F64, residual: F64, take: Bool, held: Bool) -> None:
@@ -78,20 +85,25 @@ class Ridge:
         n = self._size
         self.minute[rows, : n * n] += (x[:, :, None] * x[:, None, :]).reshape(len(rows), -1)
         self.minute[rows, n * n : n * n + n] += x * y[rows][:, None]
-        self.minute[rows, -2] += 1
-        self.minute[rows, -1] += clipped
+        judged = self.solved[rows]
+        self.minute[rows, -3] += 1
+        self.minute[rows, -2] += np.where(judged, clipped, 0)
+        self.minute[rows, -1] += judged
 
     def learn(self) -> None:
         """Commit the minute (at once while young, else after the ring), and solve."""
         cut = self._held >= FROZEN_SAMPLES
         self.ring[:, cut] = 0
         self.minute[cut] = 0
-        eager = self.minutes < EAGER_MINUTES
-        old = self.ring[self._turn].copy()
-        self.committed = self.committed * KEEP + np.where(eager[:, None], self.minute, old)
-        self.ring[self._turn] = np.where(eager[:, None], 0, self.minute)
-        self._turn = (self._turn + 1) % RING_MINUTES
-        self.minutes += self.minute[:, -2] > 0
+        eager = (self.minutes < EAGER_MINUTES)[:, None]
+        chunk = (self._turn // CHUNK_MINUTES) % RING
+        if self._turn % CHUNK_MINUTES == 0:  # what stands here waited
+            self.committed += self.ring[chunk]
+            self.ring[chunk] = 0
+        self.committed = self.committed * KEEP + np.where(eager, self.minute, 0)
+        self.ring[chunk] += np.where(eager, 0, self.minute)
+        self._turn += 1
+        self.minutes += self.minute[:, -3] > 0
         self.minute[:] = 0
         self._held[:] = 0
         for pool in np.unique(self.pool):
@@ -104,25 +116,26 @@ class Ridge:
         """
         own = self.committed[rows]
         total = own.sum(axis=0)
-        if total[-2] < READY_SAMPLES:
+        if total[-3] < READY_SAMPLES:
             return
         n = self._size
         a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
-        count = np.maximum(own[:, -2], 1.0)[:, None]
+        count = np.maximum(own[:, -3], 1.0)[:, None]
         within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
-        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-2]
-        variance = np.maximum(np.diag(within) / total[-2], LEAST_VARIANCE)
+        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-3]
+        variance = np.maximum(np.diag(within) / total[-3], LEAST_VARIANCE)
         variance[0] = NO_PRIOR
-        pooled = np.linalg.solve(within / total[-2] + np.diag(variance * 1e-3), moment)
+        pooled = np.linalg.solve(within / total[-3] + np.diag(variance * 1e-3), moment)
         prior = np.diag(variance * PRIOR_SAMPLES)
         self.cover[rows] = np.linalg.inv(a + prior)
+        self.solved[rows] = True
         self.beta[rows] = (self.cover[rows] @ (b + prior @ pooled)[:, :, None])[:, :, 0]
         self._rescale(rows, own, total)
 
     def _rescale(self, rows: Ints, own: F64, total: F64) -> None:
         """Shrink each scale (1.25 x mean |residual|) to the pool's."""
-        pooled = total[-1] / total[-2]
-        mean = (own[:, -1] + SCALE_SAMPLES * pooled) / (own[:, -2] + SCALE_SAMPLES)
+        pooled = total[-2] / total[-1] if total[-1] else FIRST_SCALE
+        mean = (own[:, -2] + SCALE_SAMPLES * pooled) / (own[:, -1] + SCALE_SAMPLES)
         self.scale[rows] = np.maximum(1.25 * mean, 1e-3)
 
     def forget(self, which: Bool) -> None:
@@ -135,9 +148,9 @@ class Ridge:
         """Copy what was learned."""
         return {"committed": self.committed.copy(), "minutes": self.minutes.copy(),
                 "beta": self.beta.copy(), "cover": self.cover.copy(),
-                "scale": self.scale.copy()}  # fmt: skip
+                "scale": self.scale.copy(), "solved": self.solved.copy()}  # fmt: skip
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Write a snapshot back; minutes that waited in the ring are lost."""
-        for name in ("committed", "minutes", "beta", "cover", "scale"):
+        for name in ("committed", "minutes", "beta", "cover", "scale", "solved"):
             setattr(self, name, arrays[name].copy())

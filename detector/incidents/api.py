@@ -18,7 +18,14 @@ from starlette.routing import Route
 
 from detector.incidents.actions import Action, ActionError
 from detector.incidents.database import StoreError
-from detector.incidents.requests import ACTIONS, RequestError, body_of, query_of, refuse_strangers
+from detector.incidents.requests import (
+    ACTIONS,
+    RequestError,
+    body_of,
+    query_of,
+    refuse_other_names,
+    refuse_strangers,
+)
 from detector.incidents.store import Store
 from forewarn.incident import Incident
 
@@ -62,10 +69,12 @@ class Api:
 
     def incidents(self, request: Request) -> Response:
         """List incidents, latest change first."""
+        refuse_other_names(request)
         return _json(self._store.find(query_of(request)))
 
     def incident(self, request: Request) -> Response:
         """Show one incident whole."""
+        refuse_other_names(request)
         return _json(self._found(request))
 
     async def act(self, request: Request) -> Response:

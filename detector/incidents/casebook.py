@@ -76,7 +76,8 @@ class Casebook:
         self.put(self.open(seat) if found is None else self._add(found, seat))
 
     def _add(self, incident: Incident, seat: Seat) -> Incident:
-        evidence = (*incident.evidence, seat.finding)
+        earlier = (_superseded(own, seat.finding) for own in incident.evidence)
+        evidence = (*earlier, seat.finding)
         grown = msgspec.structs.replace(
             incident,
             evidence=evidence,
@@ -121,6 +122,16 @@ class Casebook:
 
 def _opened(generation: int) -> str:
     return "opened" if generation == 1 else "reopened"
+
+
+def _superseded(own: Finding, by: Finding) -> Finding:
+    """Close a finding that its detector has begun anew: after a restart it knows no older ones."""
+    same = (own.entity, own.signal, own.family, own.movement, own.code)
+    if own.closed_at_unix_nano is not None or same != (
+        by.entity, by.signal, by.family, by.movement, by.code
+    ):  # fmt: skip
+        return own
+    return msgspec.structs.replace(own, closed_at_unix_nano=by.opened_at_unix_nano)
 
 
 def union(old: tuple[str, ...], new: Iterable[str]) -> tuple[str, ...]:

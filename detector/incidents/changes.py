@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from detector.incidents.lifecycle import TOLD, Telling, is_graver
+from detector.incidents.lifecycle import LIVE, TOLD, Telling, is_graver
 from forewarn.incident import Incident
 
 
@@ -17,8 +17,14 @@ def _reasons(before: Incident | None, after: Incident) -> Iterator[str]:
         if after.state != "merged":  # one that came and went in a step was never there
             yield "opened"
         return
+    yield from (own.verdict for own in after.feedback[len(before.feedback) :])
     if after.state != before.state and after.state in TOLD:
         yield after.state
+    if after.state in LIVE:  # what still comes in of one that is over wakes nobody
+        yield from _of_evidence(before, after)
+
+
+def _of_evidence(before: Incident, after: Incident) -> Iterator[str]:
     if is_graver(after, before):
         yield "severity"
     if leading(after) != leading(before):
@@ -27,7 +33,6 @@ def _reasons(before: Incident | None, after: Incident) -> Iterator[str]:
         yield "evidence"
     if after.entity != before.entity:
         yield "raised"
-    yield from (own.verdict for own in after.feedback[len(before.feedback) :])
 
 
 def leading(incident: Incident) -> tuple[str, str] | None:

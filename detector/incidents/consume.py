@@ -19,14 +19,18 @@ def load_inventory(bus: Bus, learn: Take, stop: threading.Event) -> None:
     """Read the compacted inventory: without it no finding can be placed under its job.
 
     It is read anew at every start rather than kept in the database: one truth less to keep equal.
+    While the bus is away there is nothing else to do, so it is waited for.
     """
     consumer = bus.consumer(("inventory",), None, from_beginning=("inventory",))
-    end = time.monotonic() + INVENTORY_SECONDS
     try:
-        while not stop.is_set() and time.monotonic() < end:
-            learn(consumer.poll(0.0 if consumer.lag() == 0 else POLL_SECONDS, MAX_MESSAGES))
-            if consumer.lag() == 0:
+        end = None
+        while not stop.is_set() and (end is None or time.monotonic() < end):
+            is_there = bool(consumer.positions())
+            if is_there and consumer.lag() == 0:
                 return
+            if is_there and end is None:
+                end = time.monotonic() + INVENTORY_SECONDS
+            learn(consumer.poll(POLL_SECONDS, MAX_MESSAGES))
     finally:
         consumer.close()
     if not stop.is_set():

@@ -36,6 +36,7 @@ class Database:
     def __init__(self, path: Path, read_only: bool = False) -> None:
         self.path = path
         self._lock = threading.RLock()
+        self._is_writing = False
         self._guard = None if read_only else _hold(path)
         try:
             self._connection = _open(path, read_only)
@@ -47,9 +48,10 @@ class Database:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write: everything inside is kept as a whole, or nothing is. Nests into the outer one."""
         with self._lock:
-            if self._connection.in_transaction:
+            if self._is_writing:
                 yield self._connection
                 return
+            self._is_writing = True
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
@@ -57,13 +59,16 @@ class Database:
             except sqlite3.Error as error:
                 raise StoreError(f"database {self.path}: {error}") from error
             finally:
+                self._is_writing = False
                 self._abandon()
 
     def _abandon(self) -> None:
         """Undo what an exception left half done; after a commit there is nothing to undo."""
-        with contextlib.suppress(sqlite3.ProgrammingError):  # closed meanwhile
+        try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            raise StoreError(f"database {self.path}: {error}") from error
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

@@ -59,10 +59,7 @@ def refuse_strangers(request: Request) -> None:
     Such a post has another Host (a rebound name), an Origin that is not this server, or a type
     other than JSON (which a browser may send without asking first).
     """
-    if request.url.hostname not in LOCAL_NAMES:
-        raise RequestError(
-            HTTPStatus.FORBIDDEN, "this host name is not served", "use http://127.0.0.1"
-        )
+    refuse_other_names(request)
     origin = request.headers.get("origin")
     if origin is not None and origin != f"{request.url.scheme}://{request.url.netloc}":
         raise RequestError(
@@ -73,6 +70,14 @@ def refuse_strangers(request: Request) -> None:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body is not JSON by its type",
             "send content-type: application/json",
         )  # fmt: skip
+
+
+def refuse_other_names(request: Request) -> None:
+    """Refuse a Host that is not this machine: a name of somebody else that leads here."""
+    if request.url.hostname not in LOCAL_NAMES:
+        raise RequestError(
+            HTTPStatus.FORBIDDEN, "this host name is not served", "use http://127.0.0.1"
+        )
 
 
 async def body_of(request: Request) -> bytes:

@@ -16,7 +16,8 @@ from forewarn.config import address
 from forewarn.errors import ConfigError
 
 logger = logging.getLogger(__name__)
-START_SECONDS, STOP_SECONDS = 10.0, 2.0
+# Of the 5 s in which a stage ends: 1 here, 2 for the channels, 1 for the producer.
+START_SECONDS, STOP_SECONDS = 10.0, 1.0
 
 
 @contextlib.contextmanager

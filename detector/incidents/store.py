@@ -72,8 +72,8 @@ class Store:
             found = [msgspec.json.decode(body, type=Incident) for (body,) in rows.fetchall()]
             return [_with_timeline(connection, incident) for incident in found]
 
-    def save(self, incident: Incident) -> None:
-        """Write the latest revision; lines of the timeline are only ever appended."""
+    def save(self, incident: Incident, before: Incident | None = None) -> None:
+        """Write a revision after `before`; lines of the timeline are only ever appended."""
         body = msgspec.json.encode(msgspec.structs.replace(incident, timeline=()))
         with self.database.transaction() as connection:
             connection.execute(
@@ -88,7 +88,7 @@ class Store:
             )  # fmt: skip
             _append_timeline(connection, incident)
             if incident.state != "merged":  # its findings are another's now
-                _place_findings(connection, incident)
+                _place_findings(connection, incident, before)
 
     def generation(self, cluster: str, key: str) -> int:
         """Return the latest generation of a key; 0 where there was none."""
@@ -129,11 +129,16 @@ def _with_timeline(connection: sqlite3.Connection, incident: Incident) -> Incide
     return msgspec.structs.replace(incident, timeline=tuple(TimelineItem(*row) for row in rows))
 
 
-def _place_findings(connection: sqlite3.Connection, incident: Incident) -> None:
+def _place_findings(
+    connection: sqlite3.Connection, incident: Incident, before: Incident | None
+) -> None:
+    """Write where findings are and how far they were used; only those that changed."""
+    held = {own.id: own.seq for own in before.evidence} if before else {}
+    fresh = [own for own in incident.evidence if held.get(own.id) != own.seq]
     connection.executemany(
         "INSERT INTO findings VALUES (?1, ?2, ?3, ?4)"
         " ON CONFLICT (cluster, id) DO UPDATE SET seq = ?3, incident = ?4",
-        [(incident.cluster, own.id, own.seq, incident.id) for own in incident.evidence],
+        [(incident.cluster, own.id, own.seq, incident.id) for own in fresh],
     )
 
 

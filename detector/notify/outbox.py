@@ -4,7 +4,7 @@ Rows of one incident on one channel leave in order. A body is stored when the ro
 retry sends the very same bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 import msgspec
@@ -126,6 +126,15 @@ class Outbox:
                 " WHERE channel = ?1 AND state = 'pending'",
                 (channel, now, reason),
             )
+
+    def retire(self, channels: Collection[str], now: int) -> int:
+        """Give up what waits for channels other than these; return how many rows."""
+        with self._database.transaction() as connection:
+            return connection.execute(
+                "UPDATE outbox SET state = 'dead', last_outcome = 'channel removed', done_at = ?"
+                " WHERE state = 'pending' AND channel NOT IN (SELECT value FROM json_each(?))",
+                (now, msgspec.json.encode(list(channels)).decode()),
+            ).rowcount
 
     def disabled(self) -> dict[str, str]:
         """Return why channels are disabled, by name."""

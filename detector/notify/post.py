@@ -14,16 +14,17 @@ from detector.notify.delivery import Delivery
 from detector.notify.formats.alert import alert_note
 from detector.notify.outbox import Outbox, Row
 from detector.notify.telemetry import DeliveryMetrics
+from detector.notify.topic import NAME as TOPIC
 from detector.notify.topic import TopicChannel
 from detector.notify.webhook import WebhookChannel
 from forewarn import wire
 from forewarn.bus import Producer
 from forewarn.config import Settings, Webhook
-from forewarn.errors import BusError
+from forewarn.errors import BusError, ConfigError
 from forewarn.records import DeadLetter
 
 logger = logging.getLogger(__name__)
-STOP_SECONDS = 4.0  # of the 5 s within which every stage ends
+STOP_SECONDS = 2.0  # of the 5 s within which every stage ends
 MAX_PAYLOAD = 64 * 1024  # of a dead letter
 
 
@@ -45,6 +46,8 @@ class Post:
     ) -> None:
         self._cluster, self._outbox, self._producer = settings.cluster, outbox, producer
         self._metrics, self._clock = DeliveryMetrics(registry), clock
+        if any(own.name == TOPIC for own in settings.webhook):
+            raise ConfigError(f"webhook {TOPIC}: name is that of the topic; choose another")
         webhooks = [self._webhook(own) for own in settings.webhook]
         self._deliveries = [self._delivery(own) for own in (*webhooks, TopicChannel(producer))]
         self._metrics.watch_pending([own.channel.name for own in self._deliveries], outbox.pending)
@@ -63,6 +66,9 @@ class Post:
     def __enter__(self) -> Self:
         for name, reason in self._outbox.disabled().items():
             logger.error("webhook %s is disabled (%s): change its URL to use it", name, reason)
+        names = [own.channel.name for own in self._deliveries]
+        if left := self._outbox.retire(names, self._clock()):
+            logger.warning("notes for channels that are no longer in the settings: %d", left)
         for delivery in self._deliveries:
             delivery.start()
         return self

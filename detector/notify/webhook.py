@@ -1,5 +1,6 @@
 """Tells over HTTP: one POST an attempt, signed, no redirects, to a checked address."""
 
+import logging
 import ssl
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +18,9 @@ from forewarn import __version__
 from forewarn.config import Webhook
 
 RETRIED = frozenset({408, 425, 429})  # besides 5xx
+# httpx tells every request with its URL, and a URL may hold a token: a filter, not a level, so that
+# no setting of levels brings it back.
+logging.getLogger("httpx").addFilter(lambda record: record.levelno >= logging.WARNING)
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 
 

@@ -11,11 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.families.contract import Score
-from detector.series import F32, Block, Bool, Wave, flags, floats, registers, signs, small
+from detector.series import (
+    F32,
+    F64,
+    Block,
+    Bool,
+    Wave,
+    doubles,
+    flags,
+    floats,
+    registers,
+    signs,
+    small,
+)
 
 SURPRISE = 3.0  # -log10 p of one sample
 LEAD = 0.02  # how fast the memory of "where it stood before" moves, per sample
-CALM_SAMPLES = 30  # this many quiet samples close a finding
+FREEZE_SECONDS = 6 * 3600.0  # what lasts longer than this becomes the new normal
 
 
 class Need(NamedTuple):
@@ -41,6 +53,7 @@ class Registers:
     sign: NDArray[np.int8] = field(default_factory=signs)
     lead: F32 = field(default_factory=floats)  # slow mean of the effect while nothing was hot
     open: Bool = field(default_factory=flags)
+    until: F64 = field(default_factory=doubles)  # learning is frozen until then, while open
     known: int = 0
 
 
@@ -85,10 +98,15 @@ class Persistence:
         enough = np.bitwise_count(bitsets & r.window[rows]) >= r.need[rows]
         opened = r.open[rows]
         ends = opened & moved & ((bitsets & r.calm[rows]) == 0)
-        frozen = opened | (bitsets & np.uint32(3) == np.uint32(3))
+        frozen = (opened & (wave.time < r.until[rows])) | (bitsets & np.uint32(3) == np.uint32(3))
         lead = np.where(score.ready & (bitsets == 0), score.effect - r.lead[rows], 0)
         r.lead[rows] += np.float32(LEAD) * lead
         return Judged(enough & ~opened & hot & moved, opened & hot & moved, ends, frozen)
+
+    def open(self, block: Block, local: int, seconds: float) -> None:
+        """Mark a series as wrong; after FREEZE_SECONDS it is learned from again."""
+        own = self.of(block)
+        own.open[local], own.until[local] = True, seconds + FREEZE_SECONDS
 
     def stepped(self, block: Block, local: int) -> bool:
         """Say whether the series jumped from near its centre (else it had been drifting)."""

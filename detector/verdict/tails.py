@@ -18,6 +18,7 @@ PRIOR_DECADES = 0.6  # the prior tail: p = 10^(-0.6 z), far heavier than a norma
 ENOUGH = 20.0  # samples beyond a bin that make its empirical share trusted
 FORGET = 0.9997  # per minute: a memory of about two days
 MAX_SURPRISE = 300.0
+RARE = 2.0  # -log10 of 0.01: the share that calibration is watched by
 
 
 class Tails:
@@ -26,6 +27,7 @@ class Tails:
     def __init__(self) -> None:
         self.counts: NDArray[np.float64] = np.zeros((len(SIGNALS), BINS))
         edges = np.arange(BINS) * STEP
+        self.seen = self.rare = 0  # since the last rebuild: all, and those with p < 0.01
         self._prior = np.minimum(1.0, 10.0 ** (-PRIOR_DECADES * edges))
         self.table: F32 = np.tile(-np.log10(self._prior), (len(SIGNALS), 1)).astype(np.float32)
 
@@ -39,6 +41,8 @@ class Tails:
         """Count residuals of quiet series; the order does not matter."""
         z, klass = np.maximum(z[mask], 0.0), klass[mask]
         bins = np.minimum(z / STEP, BINS - 1).astype(np.int64)
+        self.seen += len(bins)
+        self.rare += int((self.table[klass, bins] >= RARE).sum())
         flat = np.bincount(klass.astype(np.int64) * BINS + bins, minlength=self.counts.size)
         self.counts += flat.reshape(self.counts.shape)
 
@@ -47,6 +51,7 @@ class Tails:
         for klass in np.flatnonzero(self.counts.any(axis=1)):
             self.table[klass] = self._curve(self.counts[klass])
         self.counts *= FORGET
+        self.seen = self.rare = 0
 
     def _curve(self, counts: NDArray[np.float64]) -> NDArray[Any]:
         """Return -log10 of the share at or beyond each bin, never decreasing."""

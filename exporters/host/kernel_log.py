@@ -1,6 +1,5 @@
 """The kernel log becomes events: each line once, forged ones refused, what was missed counted."""
 
-import errno
 import logging
 import os
 import select
@@ -15,7 +14,7 @@ from exporters.collector import Host
 from exporters.host import parts
 from exporters.host.kernel_cursor import Cursor, Position
 from exporters.host.kernel_lines import KERN, KernelLine, parse
-from exporters.host.kernel_rules import match, signals
+from exporters.host.kernel_rules import match
 from exporters.outlet import Outlet
 from exporters.splitter import Splitter
 from forewarn.config import KernelLog as KernelLogSettings
@@ -31,9 +30,9 @@ REOPEN_SECONDS = 10.0
 class KernelLog:
     """Reads /dev/kmsg (or a file or pipe of its form) until stopped.
 
-    The cursor moves on disk only once the bus has taken the events before it: a crash repeats
-    lines (recognised by boot and sequence) but loses none the kernel still holds. On the very
-    first start reading begins with what is said from now on.
+    The cursor moves on disk only once the bus has acknowledged the events before it: a crash
+    repeats lines (recognised by boot and sequence) but loses none that the kernel still holds. On
+    the very first start reading begins with what is said from now on: history is no news.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class KernelLog:
         self._declare()
         boot_id = self._outlet.boot_id
         if self._saved is None and stat.S_ISCHR(os.fstat(descriptor).st_mode):
-            os.lseek(descriptor, 0, os.SEEK_END)
+            self._pass_over(descriptor)
         elif self._saved is not None and self._saved.boot_id != boot_id:
             self._outlet.event(
                 self._host.entity, "node.boot_id:changed", self._clock(), "minor",
@@ -97,12 +96,16 @@ class KernelLog:
             )  # fmt: skip
             self._saved = None
 
+    def _pass_over(self, descriptor: int) -> None:
+        """Read to the end, keeping only the last sequence: a restart then knows where to go on."""
+        while data := self._chunk(descriptor):
+            lines = [line for raw in data.splitlines() if (line := parse(raw)) is not None]
+            self._last = lines[-1].sequence if lines else self._last
+
     def _declare(self) -> None:
         """Tell the inventory what is watched, so that silence counts as evidence."""
-        declare = self._outlet.announcer.declare
-        declare(SOURCE, self._host.entity, ("node.boot_id", *signals("node")))
-        for address in parts.gpus(self._host):
-            declare(SOURCE, f"{self._host.entity}/gpu/{address}", signals("gpu"))
+        for entity, watched in parts.watched(self._host):
+            self._outlet.announcer.declare(SOURCE, entity, watched)
 
     def _wait(self, descriptor: int, stop: threading.Event) -> None:
         """Read once something is there; at the end of a file, wait a little."""
@@ -114,16 +117,18 @@ class KernelLog:
 
     def _read(self, descriptor: int) -> bool:
         """Take one read; say whether there was anything."""
-        try:
-            data = os.read(descriptor, READ_BYTES)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # overwritten while we were away; the gap tells
-                return True
-            raise
+        data = self._chunk(descriptor)
         self.feed(data)
         return bool(data)
+
+    def _chunk(self, descriptor: int) -> bytes:
+        """Return what is there to read; nothing at the end."""
+        try:
+            return os.read(descriptor, READ_BYTES)
+        except BlockingIOError:
+            return b""
+        except BrokenPipeError:  # overwritten while we were away: read on, the gap will tell
+            return self._chunk(descriptor)
 
     def feed(self, data: bytes) -> None:
         """Take bytes as read; continuation lines begin with a space and are passed over."""
@@ -162,10 +167,10 @@ class KernelLog:
 
     def save(self) -> None:
         """Move the cursor on disk if all events before it are out."""
-        if self._last is None or not self._outlet.spool.empty():
+        if self._last is None:
             return
         position = Position(self._outlet.boot_id, self._last)
-        if position != self._saved:
+        if position != self._saved and self._outlet.spool.settled():
             self._cursor.save(position)
             self._saved = position
 

@@ -1,9 +1,10 @@
 """Names of parts as kernel lines spell them become entities of the node."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from exporters.collector import Host
-from exporters.host.kernel_rules import Hit
+from exporters.host.kernel_rules import Hit, signals
 from exporters.pci import slot
 from forewarn import entity as entities
 
@@ -30,6 +31,19 @@ def _interface(host: Host, address: str) -> str:
     folder = host.sys / "bus/pci/devices" / address / "net"
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     return names[0] if names else address
+
+
+def watched(host: Host) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the parts that kernel lines can speak of, each with the events they can tell."""
+    yield host.entity, ("node.boot_id", *signals("node"))
+    for address in gpus(host):
+        yield f"{host.entity}/gpu/{address}", signals("gpu")
+    for adapter in sorted((host.sys / "class/net").glob("*/device/driver")):
+        if adapter.resolve().name == "mlx5_core":
+            name = entities.name(adapter.parents[1].name)
+            yield f"{host.entity}/nic/{name}/port/1", signals("nic", "nic_slot")
+    for drive in sorted((host.sys / "block").glob("nvme*n1")):
+        yield f"{host.entity}/disk/{drive.name}", signals("disk")
 
 
 def gpus(host: Host) -> list[str]:

@@ -1,5 +1,6 @@
 """Pressure stall: how long some task had to wait for processor, memory or I/O."""
 
+import errno
 from collections.abc import Container
 
 from exporters.collector import CollectorError, Host, Measurement, unsupported
@@ -43,4 +44,8 @@ class Pressure:
             text = (self._folder / name).read_text(encoding="ascii")
         except FileNotFoundError:
             return unsupported(signal, self._entity)
+        except OSError as error:
+            if error.errno == errno.EOPNOTSUPP:  # compiled in, switched off at boot (psi=0)
+                return unsupported(signal, self._entity)
+            raise
         return Measurement(signal, self._entity, parse(text))

@@ -22,6 +22,7 @@ MAX_CONNECTIONS = 1024
 READ_BYTES = 65_536
 MAX_PATH_BYTES = 107  # sockaddr_un, unix(7)
 TEND_SECONDS = 1.0
+WAKE_SECONDS = 0.25  # how soon a stop is seen
 DRAIN_SECONDS = 0.5
 
 
@@ -67,7 +68,8 @@ class ReporterSocket:
         next_tend = self._monotonic() + TEND_SECONDS
         try:
             while not stop.is_set():
-                self._serve(listener, max(0.0, next_tend - self._monotonic()))
+                left = next_tend - self._monotonic()
+                self._serve(listener, min(WAKE_SECONDS, max(0.0, left)))
                 if self._monotonic() >= next_tend:
                     next_tend = self._monotonic() + TEND_SECONDS
                     self._jobs.tend()
@@ -80,10 +82,10 @@ class ReporterSocket:
         if len(str(self.path).encode()) > MAX_PATH_BYTES:
             text = f"agent.reporter_socket: {self.path} is longer than {MAX_PATH_BYTES} bytes"
             raise ConfigError(text)
+        self._replace_stale()
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._replace_stale()
             listener.bind(str(self.path))
             self.path.chmod(0o666)  # any user's job may report; the folder decides who gets here
             listener.listen(MAX_CONNECTIONS)
@@ -103,6 +105,9 @@ class ReporterSocket:
             except ConnectionRefusedError:
                 self.path.unlink()
                 return
+            except OSError as error:
+                text = f"agent.reporter_socket: {self.path}: {error.strerror}"
+                raise ConfigError(text) from error
         raise ConfigError(f"agent.reporter_socket: {self.path}: another agent serves it")
 
     def _drain(self, listener: socket.socket) -> None:

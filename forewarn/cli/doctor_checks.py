@@ -10,11 +10,8 @@ from typing import Literal
 
 import msgspec
 
-import forewarn
-from forewarn import config
+from forewarn import config, siblings
 from forewarn.config import Settings
-
-HOUSES = ("exporters", "simulator", "detector", "runbooks", "dashboards")
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -34,18 +31,13 @@ def python(settings: Settings) -> Iterator[Result]:
 
 def packages(settings: Settings) -> Iterator[Result]:
     """The root packages are ours: another distribution can ship the same top-level names."""
-    home = Path(forewarn.__file__).resolve().parent.parent
-    shadowed = False
-    for house in HOUSES:
-        spec = importlib.util.find_spec(house)
-        place = Path(spec.origin).resolve().parent.parent if spec and spec.origin else None
-        if place != home:
-            shadowed = True
-            where = place or "nowhere"
-            fix = "uninstall the other distribution, or use a venv of its own for Forewarn"
-            yield Result("fail", f"package {house} comes from {where}, not from {home}", fix)
-    if not shadowed:
-        yield Result("ok", f"all packages are in {home}")
+    strangers = siblings.shadowed()
+    for own in strangers:
+        text = f"package {own.package} comes from {own.found or 'nowhere'}, not {own.expected}"
+        fix = "uninstall the other distribution, or use a venv of its own for Forewarn"
+        yield Result("fail", text, fix)
+    if not strangers:
+        yield Result("ok", f"all packages are in {Path(siblings.__file__).parent.parent}")
 
 
 def catalogue(settings: Settings) -> Iterator[Result]:

@@ -32,12 +32,12 @@ def stop_on_signals() -> threading.Event:
 
 
 def make_bus(settings: Settings, client: str, registry: CollectorRegistry) -> Bus:
-    """Return the bus that the settings name."""
+    """Return the bus that the settings name; a producer holds what the agent is allowed to."""
     if settings.bus.kind == "embedded":
         return MemoryBus()
     from forewarn.kafka import KafkaBus
 
-    return KafkaBus(settings.bus.kafka, client, registry)
+    return KafkaBus(settings.bus.kafka, client, registry, settings.agent.buffer_bytes)
 
 
 def need_shared_bus(settings: Settings, verb: str) -> None:

@@ -1,11 +1,13 @@
 """`forewarn simulate`: run a scenario; write a recording, publish it, or print it."""
 
+import datetime as dt
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 from prometheus_client import REGISTRY
 
 from forewarn import entity as entities
@@ -47,6 +49,8 @@ def simulate(
     import simulator
 
     own = _scenario(scenario, drawn)
+    if publish:
+        own = msgspec.structs.replace(own, start=dt.datetime.now(dt.UTC))
     run = simulator.simulate(own, seed)
     if not only_truth:
         if publish:
@@ -96,7 +100,7 @@ def _write(cluster: str, run: "Simulation", path: Path) -> None:
 
 
 def _publish(invocation: Invocation, run: "Simulation", speed: float) -> None:
-    """Publish each simulated second when it is due; times are moved to now."""
+    """Publish each simulated second when it is due."""
     settings = invocation.settings
     need_shared_bus(settings, "simulate --publish")
     stop = stop_on_signals()

@@ -1,7 +1,7 @@
 """What is asked of Kafka's controller: which topics are there, how they are set, make new ones."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import kafka.errors as kafka_errors
@@ -40,7 +40,7 @@ def describe(link: Link, names: Iterable[str]) -> dict[str, TopicState]:
 
 
 def create(link: Link, topics: Iterable[TopicState]) -> None:
-    """Make topics and wait until they can be used. Raises BusError."""
+    """Make topics and wait until they can be used; one made meanwhile is fine. Raises BusError."""
     wanted = {
         topic.name: {
             "num_partitions": topic.partitions,
@@ -50,7 +50,9 @@ def create(link: Link, topics: Iterable[TopicState]) -> None:
         for topic in topics
     }
     with _client(link) as client:
-        client.create_topics(wanted, timeout_ms=REQUEST_MS, wait_for_metadata=True)
+        with suppress(kafka_errors.TopicAlreadyExistsError):
+            client.create_topics(wanted, timeout_ms=REQUEST_MS)
+        client.wait_for_topics(list(wanted), timeout_ms=REQUEST_MS)
 
 
 def missing(link: Link, topics: Iterable[TopicName]) -> list[TopicName]:

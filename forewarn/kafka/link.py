@@ -1,10 +1,11 @@
 """What all Kafka clients of a bus share: settings, errors in our words, is Kafka there at all."""
 
 import logging
+import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import kafka.errors as kafka_errors
@@ -14,9 +15,11 @@ from kafka.record import util as kafka_records
 from forewarn import config
 from forewarn.bus import TOPICS, TopicName
 from forewarn.errors import BusError, ConfigError
+from forewarn.kafka.login import try_login
 from forewarn.kafka.metrics import BusMetrics
 
 logger = logging.getLogger(__name__)
+_NET = KafkaConsumer.DEFAULT_CONFIG["kafka_client"]
 CONNECT_SECONDS = 2.0
 REQUEST_MS = 10_000
 METADATA_MS = 30_000
@@ -50,7 +53,9 @@ _FIXES: tuple[tuple[type[Exception], str], ...] = (
         "finds the message too large: raise max.message.bytes, see `forewarn topics describe`",
     ),
 )
-_AWAY = "does not answer: is it running, and are bus.kafka.bootstrap_servers{tls} right?"
+_CERTIFICATE = "shows a certificate that is not accepted: check bus.kafka.tls_ca_file"
+_NO_TLS = "speaks no TLS here: check bus.kafka.security_protocol and bus.kafka.bootstrap_servers"
+_AWAY = "does not answer: is it running, and are bus.kafka.bootstrap_servers right?"
 
 
 class Link:
@@ -61,9 +66,10 @@ class Link:
         self._client_id = client_id
         self._lock = threading.Lock()
         self._away_since: float | None = None
-        self._arguments = _arguments(settings, client_id)
+        self._context = _tls(settings) if settings.security_protocol.endswith("SSL") else None
+        self._arguments = {**_arguments(settings, client_id), "ssl_context": self._context}
         _warn_of_slow_checksums(metrics)
-        _quieten_library()
+        _quieten_library(settings)
 
     def name(self, topic: TopicName) -> str:
         """Return the topic's name on the broker. Raises BusError for an unknown topic."""
@@ -81,13 +87,17 @@ class Link:
         A failed constructor of kafka-python keeps its threads and sockets; they are closed here.
 
         Raises:
-            kafka.errors.KafkaError: as kafka-python has it; see `explain`.
+            kafka.errors.KafkaError, OSError: as they come; see `explain`.
 
         """
+        server = self._knock(timeout_seconds)
+        if self.settings.security_protocol.startswith("SASL"):
+            net_to = _NET(**{**self._arguments, "bootstrap_servers": [server]})
+            try_login(net_to, server, timeout_seconds)
         nets: list[Any] = []
 
         def net(**arguments: Any) -> Any:
-            nets.append(KafkaConsumer.DEFAULT_CONFIG["kafka_client"](**arguments))
+            nets.append(_NET(**arguments))
             return nets[-1]
 
         own |= {"kafka_client": net, "bootstrap_timeout_ms": int(timeout_seconds * 1000)}
@@ -100,15 +110,35 @@ class Link:
         self.answered()
         return made
 
+    def _knock(self, timeout_seconds: float) -> str:
+        """Return a server that is there; raise at once what kafka-python calls a timeout later."""
+        problem: OSError = TimeoutError()
+        for server in self.settings.bootstrap_servers:
+            host, port = config.address(server)
+            try:
+                with socket.create_connection((host, port), timeout_seconds) as plain:
+                    self._shake_hands(plain, host)
+                    return server
+            except OSError as error:
+                problem = error
+        raise problem
+
+    def _shake_hands(self, plain: socket.socket, host: str) -> None:
+        if self._context is not None:
+            self._context.wrap_socket(plain, server_hostname=host).close()
+
     def explain(self, error: BaseException) -> BusError:
         """Say an error of kafka-python in our words: who, what, and how to mend it."""
         where = "Kafka at " + ", ".join(self.settings.bootstrap_servers)
         for kind, fix in _FIXES:
             if isinstance(error, kind):
                 return BusError(f"{where} {fix}")
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return BusError(f"{where} {_CERTIFICATE} ({error.verify_message})")
+        if isinstance(error, ssl.SSLError):
+            return BusError(f"{where} {_NO_TLS}")
         if passing(error):
-            tls = " and bus.kafka.tls_*" if "SSL" in self.settings.security_protocol else ""
-            return BusError(f"{where} {_AWAY.format(tls=tls)}")
+            return BusError(f"{where} {_AWAY}")
         return BusError(f"{where}: {type(error).__name__}: {error}")
 
     def answered(self) -> None:
@@ -132,6 +162,8 @@ class Link:
 
 def passing(error: BaseException) -> bool:
     """Say whether an error may pass by itself: a broker away, a leader that moves."""
+    if isinstance(error, ssl.SSLError):
+        return False
     return isinstance(error, kafka_errors.RetriableError | OSError)
 
 
@@ -152,8 +184,6 @@ def _arguments(settings: config.Kafka, client_id: str) -> dict[str, Any]:
     }
     if settings.security_protocol.startswith("SASL"):
         arguments |= _login(settings)
-    if settings.security_protocol.endswith("SSL"):
-        arguments |= _tls(settings)
     return arguments
 
 
@@ -170,30 +200,30 @@ def _login(settings: config.Kafka) -> dict[str, Any]:
     return {
         "sasl_mechanism": settings.sasl_mechanism,
         "sasl_plain_username": settings.sasl_username,
-        "sasl_plain_password": _Hidden(password),
+        "sasl_plain_password": password,
     }
 
 
-class _Hidden(str):
-    """A secret that does not show: kafka-python logs its whole configuration at DEBUG."""
+def _tls(settings: config.Kafka) -> ssl.SSLContext:
+    """Return what the certificates are checked with; ConfigError names a file that will not do."""
+    try:
+        context = ssl.create_default_context(cafile=settings.tls_ca_file or None)
+    except OSError as error:
+        text = f"bus.kafka.tls_ca_file: {settings.tls_ca_file}: {error.strerror or error}"
+        raise ConfigError(text) from error
+    context.check_hostname = settings.tls_check_hostname
+    if settings.tls_cert_file:
+        _show_certificate(context, settings)
+    return context
 
-    __slots__ = ()
 
-    def __repr__(self) -> str:
-        return "'***'"
-
-
-def _tls(settings: config.Kafka) -> dict[str, Any]:
-    files = {
-        "ssl_cafile": ("tls_ca_file", settings.tls_ca_file),
-        "ssl_certfile": ("tls_cert_file", settings.tls_cert_file),
-        "ssl_keyfile": ("tls_key_file", settings.tls_key_file),
-    }
-    for key, path in files.values():
-        if path and not Path(path).is_file():
-            raise ConfigError(f"bus.kafka.{key}: no such file: {path}")
-    given = {argument: path for argument, (_, path) in files.items() if path}
-    return {**given, "ssl_check_hostname": settings.tls_check_hostname}
+def _show_certificate(context: ssl.SSLContext, settings: config.Kafka) -> None:
+    try:
+        context.load_cert_chain(settings.tls_cert_file, settings.tls_key_file or None)
+    except OSError as error:
+        files = f"{settings.tls_cert_file}, {settings.tls_key_file}"
+        text = f"bus.kafka.tls_cert_file, tls_key_file: {files}: {error.strerror or error}"
+        raise ConfigError(text) from error
 
 
 def _warn_of_slow_checksums(metrics: BusMetrics) -> None:
@@ -206,8 +236,14 @@ def _warn_of_slow_checksums(metrics: BusMetrics) -> None:
         )
 
 
-def _quieten_library() -> None:
-    """Keep kafka-python from logging each try to reconnect, unless its level was set on purpose."""
+def _quieten_library(settings: config.Kafka) -> None:
+    """Keep kafka-python from logging each try to reconnect; INFO or DEBUG were set on purpose.
+
+    At DEBUG it logs its configuration and every request with the password in it: never.
+    """
     library = logging.getLogger("kafka")
-    if library.level == logging.NOTSET:
+    if library.level == logging.NOTSET or library.level >= logging.WARNING:
         library.setLevel(logging.CRITICAL)
+    if settings.security_protocol.startswith("SASL"):
+        for part in ("admin", "net", "protocol"):
+            library.getChild(part).setLevel(max(library.level, logging.INFO))

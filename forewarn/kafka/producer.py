@@ -29,8 +29,8 @@ BUFFER_BYTES = 32 * 2**20
 WINDOW_BYTES = 8 * 2**20
 OVERHEAD_BYTES = 128  # of one record beside key, value and headers; generous
 LINGER_MS = 5  # low, since findings travel this way; under load batches fill in less
-RETRY_SECONDS = 5.0
-SILENT_SECONDS = 5.0
+RETRY_SECONDS = 3.0
+SILENT_SECONDS = 3.0
 # What Kafka says of one message or topic; sending it again would not help.
 _REFUSALS = (
     kafka_errors.MessageSizeTooLargeError,
@@ -159,7 +159,8 @@ class KafkaBusProducer(Producer):
 
     def _due(self) -> bool:
         now = time.monotonic()
-        return self._closing or self._failure is not None or any(self._ready(now))
+        troubled = self._client is None or self._failure is not None
+        return self._closing or troubled or bool(self._ready(now))
 
     def _ready(self, now: float) -> list[tuple[TopicName, _Lane]]:
         if self._window >= WINDOW_BYTES:
@@ -172,7 +173,7 @@ class KafkaBusProducer(Producer):
         if self._failure is not None:
             self._renew()
         self._watch()
-        if self._client is None and self._messages and not self._closing:
+        if self._client is None and not self._closing:
             self._client = self._connect()
             self._refusal = None
         with self._changed:

@@ -1,35 +1,25 @@
 """The wire: records survive it, and what cannot be read is a WireError with a reason."""
 
+import io
 import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import pytest
+from google.protobuf.proto import serialize_length_prefixed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forewarn import entity, wire
+from forewarn import wire
 from forewarn import wire_pb2 as pb
-from forewarn.catalogue import CATALOGUE, Family, Movement
 from forewarn.errors import WireError
-from forewarn.records import (
-    SEVERITIES,
-    DeadLetter,
-    Event,
-    Finding,
-    Frame,
-    InventoryItem,
-    Layout,
-    Placement,
-    Reading,
-    ValueClass,
-)
+from forewarn.records import Event, Finding, Frame, InventoryItem, Layout, Mark
+from tests.forewarn.drawn import RECORDS
 
 FIXTURES = Path(__file__).parent / "fixtures/wire"
-METRICS = [signal.name for signal in CATALOGUE.values() if signal.is_metric]
 Coder = tuple[Callable[[Any], bytes], Callable[[bytes], Any]]
 CODERS: dict[str, Coder] = {
     "layout": (wire.encode_layout, wire.decode_layout),
@@ -39,124 +29,13 @@ CODERS: dict[str, Coder] = {
     "finding": (wire.encode_finding, wire.decode_finding),
     "deadletter": (wire.encode_deadletter, wire.decode_deadletter),
 }
+# A recording is many records, each behind its length.
+ALL = CODERS | {"recorded": (wire.encode_recorded, wire.decode_recorded)}
 MESSAGES = {
     "layout": pb.Layout, "frame": pb.Frame, "event": pb.Event, "inventory": pb.InventoryItem,
     "finding": pb.Finding, "deadletter": pb.DeadLetter,
 }  # fmt: skip
 
-words = st.text(st.characters(codec="utf-8"), max_size=12)
-names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
-times = st.integers(1, 2**63 - 1)
-counts = st.integers(0, 2**63 - 1)
-finite = st.floats(allow_nan=False, allow_infinity=False)
-entities = st.builds(entity.path, st.sampled_from(sorted(entity.KINDS)), names)
-readings = st.builds(
-    Reading, signal=st.sampled_from(METRICS), entity=entities, value=finite, time_unix_nano=times
-)
-placements = st.builds(
-    Placement,
-    job=names,
-    rank=st.integers(0, 2**32 - 1),
-    node=names,
-    devices=st.lists(entities, max_size=3).map(tuple),
-    stage=st.none() | st.integers(0, 99),
-    tensor=st.none() | st.integers(0, 99),
-    since_unix_nano=counts,
-)
-
-
-@st.composite
-def layouts(draw: st.DrawFn) -> Layout:
-    signals = draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=4, unique=True))
-    owners = draw(st.lists(entities, min_size=1, max_size=4, unique=True))
-    size = draw(st.integers(0, 8))
-    indices = [
-        draw(st.lists(st.integers(0, len(of) - 1), min_size=size, max_size=size))
-        for of in (signals, owners)
-    ]
-    return Layout(tuple(signals), tuple(owners), tuple(indices[0]), tuple(indices[1]))
-
-
-RECORDS: dict[str, st.SearchStrategy[Any]] = {
-    "layout": layouts(),
-    "frame": st.builds(
-        Frame,
-        cluster=names,
-        node=names,
-        source=names,
-        seq=counts,
-        time_unix_nano=times,
-        boot_id=words,
-        layout=st.binary(min_size=1, max_size=20),
-        values=st.binary(max_size=4).map(lambda data: data * 8),
-        outcome=st.binary(max_size=4),
-    ),
-    "event": st.builds(
-        Event,
-        cluster=names,
-        entity=entities,
-        code=st.builds("{}:{}".format, names, words),
-        time_unix_nano=times,
-        severity=st.sampled_from(SEVERITIES),
-        text=words,
-        node=words,
-        source=words,
-        boot_id=words,
-        seq=counts,
-    ),
-    "inventory": st.builds(
-        InventoryItem,
-        cluster=names,
-        entity=entities,
-        time_unix_nano=times,
-        attributes=st.dictionaries(words, words, max_size=3),
-        collects=st.dictionaries(
-            words, st.lists(st.sampled_from(METRICS), max_size=3).map(tuple), max_size=3
-        ),
-        unsupported=st.lists(st.sampled_from(METRICS), max_size=3).map(tuple),
-        placement=st.none() | placements,
-        removed=st.booleans(),
-    ),
-    "finding": st.builds(
-        Finding,
-        id=names,
-        cluster=names,
-        entity=entities,
-        signal=st.sampled_from(sorted(CATALOGUE)),
-        family=st.sampled_from(get_args(Family)),
-        movement=st.sampled_from(get_args(Movement)),
-        value_class=st.sampled_from(get_args(ValueClass)),
-        opened_at_unix_nano=times,
-        updated_at_unix_nano=times,
-        seq=st.integers(1, 2**32 - 1),
-        code=words,
-        closed_at_unix_nano=st.none() | times,
-        observed=st.none() | finite,
-        expected=st.none() | finite,
-        low=st.none() | finite,
-        high=st.none() | finite,
-        unit=words,
-        surprise=finite,
-        effect=finite,
-        severity=st.sampled_from(SEVERITIES),
-        text=words,
-        job=words,
-        model_id=words,
-        clock_uncertainty_seconds=finite,
-        readings=st.lists(readings, max_size=3).map(tuple),
-    ),
-    "deadletter": st.builds(
-        DeadLetter,
-        reason=words,
-        message=words,
-        source=words,
-        topic=words,
-        partition=st.integers(0, 2**32 - 1),
-        offset=counts,
-        time_unix_nano=counts,
-        payload=st.binary(max_size=20),
-    ),
-}
 LAYOUT = Layout(
     ("gpu_temperature_celsius", "gpu_power_watts"),
     ("node/n7/gpu/0", "node/n7/gpu/1"),
@@ -168,7 +47,7 @@ LAYOUT = Layout(
 def reason(kind: str, data: bytes) -> str:
     """Return why `data` is refused, or nothing where it is read."""
     try:
-        CODERS[kind][1](data)
+        ALL[kind][1](data)
     except WireError as error:
         return error.reason
     return ""
@@ -178,15 +57,18 @@ def fixtures() -> list[Path]:
     return sorted(FIXTURES.glob("v*/*.bin"))
 
 
-@pytest.mark.parametrize("kind", CODERS)
+SINGLE = [path for path in fixtures() if path.stem != "recorded"]
+
+
+@pytest.mark.parametrize("kind", ALL)
 @given(data=st.data())
 def test_record_survives_the_wire(kind: str, data: st.DataObject) -> None:
-    encode, decode = CODERS[kind]
+    encode, decode = ALL[kind]
     record = data.draw(RECORDS[kind])
     assert decode(encode(record)) == record
 
 
-@pytest.mark.parametrize("kind", CODERS)
+@pytest.mark.parametrize("kind", ALL)
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_a_record_or_a_wire_error(kind: str, data: bytes) -> None:
     assert reason(kind, data) in wire.REASONS | {""}
@@ -194,13 +76,13 @@ def test_any_bytes_are_a_record_or_a_wire_error(kind: str, data: bytes) -> None:
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.stem)
 def test_old_record_still_reads_the_same(path: Path) -> None:
-    record = CODERS[path.stem.split("-")[0]][1](path.read_bytes())
+    record = ALL[path.stem.split("-")[0]][1](path.read_bytes())
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     assert json.loads(msgspec.json.encode(record)) == expected
 
 
 def test_every_kind_of_record_has_an_old_fixture() -> None:
-    assert {path.stem.split("-")[0] for path in fixtures()} == set(CODERS)
+    assert {path.stem.split("-")[0] for path in fixtures()} == set(ALL)
 
 
 @pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.stem)
@@ -227,7 +109,7 @@ def test_missing_version_is_refused(kind: str) -> None:
     assert caught.value.reason == "no_version"
 
 
-@pytest.mark.parametrize("path", fixtures(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SINGLE, ids=lambda path: path.stem)
 def test_field_of_a_newer_writer_is_passed_over(path: Path) -> None:
     decode, whole = CODERS[path.stem.split("-")[0]][1], path.read_bytes()
     later = b"\xfa\x7d\x03new"  # field 2015, three bytes
@@ -381,4 +263,27 @@ def event(**change: Any) -> Event:
 def test_bad_event_is_refused(change: dict[str, Any], reason: str, message: str) -> None:
     with pytest.raises(WireError, match=message) as caught:
         wire.decode_event(wire.encode_event(event(**change)))
+    assert caught.value.reason == reason
+
+
+def recorded(**fields: Any) -> bytes:
+    out = io.BytesIO()
+    serialize_length_prefixed(pb.Recorded(**fields), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "message"),
+    [
+        ({"version": 1, "topic": "gossip"}, "bad_value", "Recorded: unknown topic 'gossip'"),
+        ({"version": 2, "topic": "frames"}, "newer_version", "version 2 is newer than 1"),
+        ({"topic": "frames"}, "no_version", "no wire version"),
+    ],
+)
+def test_bad_entry_of_a_recording_is_refused(
+    fields: dict[str, Any], reason: str, message: str
+) -> None:
+    good = wire.encode_recorded([Mark("c", 1)])
+    with pytest.raises(WireError, match=message) as caught:
+        wire.decode_recorded(good + recorded(**fields))
     assert caught.value.reason == reason

@@ -3,7 +3,6 @@
 import os
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -34,14 +33,18 @@ def kafka(_java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bro
     own.stop()
 
 
+def with_topics(broker: Broker) -> config.Kafka:
+    """Make all topics under a prefix of their own."""
+    prefix = f"t{uuid.uuid4().hex[:8]}."
+    made = config.Kafka(bootstrap_servers=(broker.address(),), topic_prefix=prefix, nodes=1)
+    topics.create(made)
+    return made
+
+
 @pytest.fixture
 def settings(kafka: Broker) -> config.Kafka:
     """Settings for the session's broker with all topics made, under a prefix of this test."""
-    made = config.Kafka(
-        bootstrap_servers=(kafka.address(),), topic_prefix=f"t{uuid.uuid4().hex[:8]}.", nodes=1
-    )
-    topics.create(made)
-    return made
+    return with_topics(kafka)
 
 
 @pytest.fixture
@@ -69,9 +72,16 @@ def bus(make_bus: MakeBus, registry: CollectorRegistry) -> KafkaBus:
     return make_bus(registry=registry)
 
 
-@pytest.fixture
-def own_broker(_java: None, tmp_path: Path) -> Iterator[Broker]:
-    """A broker of this test's own, to be stopped and killed; not started."""
-    own = Broker(tmp_path / "kafka")
+@pytest.fixture(scope="module")
+def own_broker(_java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker for the tests of one module to stop and kill; each leaves it running."""
+    own = Broker(tmp_path_factory.mktemp("own"))
+    own.start()
     yield own
     own.stop()
+
+
+@pytest.fixture
+def own_settings(own_broker: Broker) -> config.Kafka:
+    """Settings for `own_broker` with all topics made, under a prefix of this test."""
+    return with_topics(own_broker)

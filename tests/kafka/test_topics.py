@@ -39,7 +39,8 @@ def test_describe_names_differences_with_the_fix(fresh: config.Kafka) -> None:
     name = f"{fresh.topic_prefix}frames"
     configs = {"retention.ms": "1000", "message.timestamp.type": "CreateTime"}
     client = KafkaAdminClient(bootstrap_servers=list(fresh.bootstrap_servers))
-    client.create_topics({name: {"num_partitions": 2, "replication_factor": 1, "configs": configs}})
+    own = {"num_partitions": 2, "replication_factor": 1, "configs": configs}
+    client.create_topics({name: own}, wait_for_metadata=True)
     client.close()
     frames = topics.create(fresh).topics[0]
     assert frames.status == "differs"

@@ -67,7 +67,7 @@ class Recorded:
 def scenario_of(*faults: Fault, duration: int = 600, job: Job | None = None) -> Scenario:
     """Return two nodes of four GPUs with one job on both and nothing lost on the way."""
     own = job or Job(
-        name="train", nodes=("n01", "n02"), step_seconds=2.0, checkpoint_every=0, first_step=9000
+        name="train", nodes=("n01", "n02"), step_seconds=2.0, checkpoint_every=80, first_step=9000
     )
     return Scenario(
         name="small",

@@ -191,8 +191,9 @@ def test_nan_comes_after_a_climb_and_stays(
 def test_fault_that_ends_leaves_a_healthy_gpu(
     scenario: Callable[..., Scenario], record: Callable[..., Recorded]
 ) -> None:
-    recorded = record(scenario(replace(PASTE, end_seconds=400)))
-    well = record(scenario()).get("gpu_temperature_celsius", GPU, 550)
+    job = Job(name="train", nodes=("n01", "n02"), step_seconds=2.0, checkpoint_every=0)
+    recorded = record(scenario(replace(PASTE, end_seconds=400), job=job))
+    well = record(scenario(job=job)).get("gpu_temperature_celsius", GPU, 550)
     assert recorded.get("gpu_temperature_celsius", GPU, 550) == pytest.approx(well, abs=2)
     assert max(seconds for seconds, _, _ in recorded.codes("gpu.clock_event")) < 401
     start = recorded.scenario.start_unix_nano
@@ -273,6 +274,7 @@ def test_reboot_is_silence_then_a_new_boot_and_fresh_counters() -> None:
     assert [frame.seq for frame in frames] == [*range(1, 41), *range(1, 51)]
     assert len({frame.boot_id for frame in frames}) == 2
     recorded = Recorded(simulator.simulate(own, 1))
+    assert recorded.codes("node.maintenance")[0][1:] == ("node/n02", "node.maintenance:planned")
     energy = recorded.series["gpu_energy_joules_total", "node/n02/gpu/0000:1b:00.0"][:, 1]
     assert np.sum(np.diff(energy) < 0) == 1
     again = [recorded.seconds(i.time_unix_nano) for i in recorded.inventory if "n02" in i.entity]

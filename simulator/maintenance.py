@@ -1,0 +1,67 @@
+"""Planned work on nodes: a driver reload between jobs, or a reboot that the scheduler announces."""
+
+from forewarn.records import Event, InventoryItem
+from simulator.announce import machines_items
+from simulator.fleet import Machines
+from simulator.gpu import Gpus
+from simulator.host import Hosts
+from simulator.nic import Ports
+from simulator.nodes import Nodes
+from simulator.scenario import Maintenance, Scenario
+from simulator.signals import SCHEDULER
+
+
+class Works:
+    """Does each piece of work when it is due."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        machines: Machines,
+        nodes: Nodes,
+        gpus: Gpus,
+        ports: Ports,
+        hosts: Hosts,
+    ) -> None:
+        self._works, self._cluster = scenario.maintenance, scenario.cluster
+        self._machines, self._nodes = machines, nodes
+        self._gpus, self._ports, self._hosts = gpus, ports, hosts
+
+    def advance(self, second: int) -> tuple[list[Event], list[InventoryItem]]:
+        """Do what falls on this second; return what is told of it."""
+        events: list[Event] = []
+        inventory: list[InventoryItem] = []
+        for work in self._works:
+            node, begins = self._machines.node(work.node), int(work.at_seconds)
+            if work.kind == "driver_reload":
+                if second == begins:
+                    self._gpus.reload_driver(self._machines.gpus_of(node))
+            elif second == begins:
+                events.append(self._announce(work, node, second))
+                self._nodes.go_down(node)
+            elif second == begins + int(work.down_seconds):
+                inventory += self._boot(node, second)
+        return events, inventory
+
+    def _announce(self, work: Maintenance, node: int, second: int) -> Event:
+        return Event(
+            cluster=self._cluster,
+            entity=self._machines.nodes[node],
+            code="node.maintenance:planned",
+            time_unix_nano=self._nodes.clock(node, second),
+            severity="info",
+            text=f"planned on {work.node}: {work.kind}",
+            node=work.node,
+            source=SCHEDULER,
+            boot_id=self._nodes.boot_id[node],
+            seq=self._nodes.next_seq(node, SCHEDULER),
+        )
+
+    def _boot(self, node: int, second: int) -> list[InventoryItem]:
+        where = self._machines.gpus_of(node)
+        self._gpus.reload_driver(where)
+        self._ports.reboot(where)
+        self._hosts.reboot(node)
+        self._nodes.come_up(node, second)
+        now = self._nodes.clock(node, second)
+        return machines_items(self._machines, self._cluster, now, range(node, node + 1))
