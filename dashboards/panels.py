@@ -19,6 +19,7 @@ Json = dict[str, Any]
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 TAG = "forewarn"
 DATASOURCE = Text("Data source", "数据源")
+NATURAL = 7  # node n2 before n10
 RANGE_FROM, REFRESH = "now-1h", "10s"
 
 
@@ -238,13 +239,14 @@ def _variables(dashboard: Dashboard, language: Language) -> list[g.Template]:
             multi=True,
             allValue=".*",
             refresh=g.REFRESH_ON_TIME_RANGE_CHANGE,
-            sort=g.SORT_IMPORTANCE,
+            sort=NATURAL,
         )
         for number, variable in enumerate(dashboard.variables)
     ]
 
 
 def label_values(variable: Variable, before: Iterable[Variable]) -> str:
-    """Return Grafana's query of a variable's values."""
-    chosen = ", ".join(f'{other.name}=~"${other.name}"' for other in before)
+    """Return Grafana's query of a variable's values, under those before it that it depends on."""
+    own = metrics.of(variable.metric)
+    chosen = ", ".join(f'{v.name}=~"${v.name}"' for v in before if f'"${v.name}"' in own)
     return f"label_values({variable.metric}{{{chosen}}}, {variable.name})"
