@@ -61,7 +61,7 @@ _RANKS = Section(
                f"topk(10, {of('rank_data_wait_seconds')})", "{{job}} rank {{rank}}"),
         series(Text("Slowest over median", "最慢与中位数之比"),
                f"max by (job) ({of('rank_compute_seconds')})"
-               f" / quantile by (job) (0.5, {of('rank_compute_seconds')})", _JOB, "none",
+               f" / quantile by (job) (0.5, {of('rank_compute_seconds')})", _JOB, "short",
                about=Text("1 is even. What is above it is what the slowest rank costs all.",
                           "1 为均衡；超出部分即最慢进程拖累全体的代价。")),
         Panel(
@@ -76,7 +76,7 @@ _RANKS = Section(
                        f"max by (job, rank) ({of('rank_communication_seconds')})"),
                 Column(Text("Over the median", "与中位数之比"),
                        f"max by (job, rank) ({of('rank_compute_seconds')}) / on (job) group_left"
-                       f" quantile by (job) (0.5, {of('rank_compute_seconds')})", "none",
+                       f" quantile by (job) (0.5, {of('rank_compute_seconds')})", "short",
                        ((GOOD, None), (FAIR, 1.05))),
             ),
         ),

@@ -54,8 +54,6 @@ def without_data(server: Prometheus) -> list[str]:
     """Return where a query or a variable has no data now: no series, or nothing but NaN."""
     empty = [f"{where}: {expr}" for where, expr in expressions() if not _has(server, expr)]
     for where, selector, label in variables():
-        # A selector needs one matcher that is not empty.
-        selector = selector.replace("{}", '{__name__!=""}')
         if not server.values(label, selector):
             empty.append(f"{where}: {selector}")
     return empty

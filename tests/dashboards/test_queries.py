@@ -149,7 +149,9 @@ def configuration(targets: list[str]) -> str:
     return PROMETHEUS.format(rules=rules, targets=", ".join(targets))
 
 
-def test_every_query_has_data_and_every_rule_loads(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_every_query_has_data_and_every_rule_loads(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     folder = tmp_path_factory.mktemp("p")
     with (
         line(settings(folder)) as (cluster, targets),

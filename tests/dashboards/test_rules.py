@@ -1,5 +1,6 @@
-"""The rules on Forewarn itself: promtool takes them, and they fire when and only when they should."""
+"""The rules on Forewarn itself: promtool takes them, and they fire when they should, not else."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,6 @@ def test_alert_is_told_in_both_languages(rule: dict[str, Any]) -> None:
 
 
 def test_rules_name_known_metrics_only() -> None:
-    import re
-
     known = {*CATALOGUE, *OWN} | BUILT_IN
     for rule in alerts():
         named = set(re.findall(r"\b(?:forewarn_|agent_)\w+|\bup\b", rule["expr"]))
