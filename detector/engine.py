@@ -48,7 +48,9 @@ class Engine:
         self.series, self.inventory, self._ledger = Series(), Inventory(), Ledger()
         self._groups = Groups(self.series, self.inventory)
         self.families = Families(cluster, self.series, self.inventory, self._ledger)
-        self._judge = Judge(cluster, self.series, self.inventory, self._groups, self._ledger)
+        self._judge = Judge(
+            cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
+        )
         self._scoring = Scoring(self.series, self.families, self._judge)
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew

@@ -14,6 +14,7 @@ from forewarn.records import NANOSECONDS, Event
 WAIT_NANO = NANOSECONDS // 2
 ALONE_NANO = 2 * NANOSECONDS  # a tick without any node's frame waits so long for one
 LIVE_TICKS = 3  # a stream that missed more than these is not waited for
+EVERY_TICKS = 2  # nor is one whose last two frames were further apart: it comes when it comes
 IDLE_NANO = 5 * NANOSECONDS  # a partition this far behind is idle or backlog, and holds nobody up
 Stream = tuple[str, str]
 
@@ -42,6 +43,7 @@ class Ticks:
     def __init__(self) -> None:
         self._open: dict[int, Tick] = {}
         self._last: dict[Stream, int] = {}
+        self._apart: dict[Stream, int] = {}  # seconds between the last two frames
         self._clocks: dict[Position, int] = {}
         self._newest = 0
         self._closed: int | None = None
@@ -65,7 +67,9 @@ class Ticks:
         tick.frames.append(item)
         tick.appended.append(item.message.append_time_unix_nano)
         own = int(item.seconds)
-        self._last[item.stream] = max(own, self._last.get(item.stream, own))
+        if (before := self._last.get(item.stream)) is not None and own > before:
+            self._apart[item.stream] = own - before
+        self._last[item.stream] = own if before is None else max(own, before)
         if self._waiting is not None and own >= min(self._open):
             self._waiting.discard(item.stream)
         return late
@@ -120,12 +124,17 @@ class Ticks:
         if self._waiting is None:
             target = second if self._closed is not None else second + 1
             self._waiting = {
-                s for s, last in self._last.items() if second - LIVE_TICKS <= last < target
+                stream
+                for stream, last in self._last.items()
+                if second - LIVE_TICKS <= last < target and self._often(stream)
             }
         if self._last and not self._waiting and (self._closed is not None or self._moved(second)):
             return True
         deadline = self._open[second].deadline()
         return self._newest >= deadline and self.clock() >= deadline
+
+    def _often(self, stream: Stream) -> bool:
+        return self._apart.get(stream, EVERY_TICKS) <= EVERY_TICKS
 
     def _moved(self, second: int) -> bool:
         """Say whether the streams of the very first tick have all gone on to a later one."""

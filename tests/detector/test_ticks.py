@@ -76,3 +76,13 @@ def test_jobs_without_any_node_have_ticks_too():
     for second in range(6):
         bench.one(second, {("job_loss", "job/a"): 2.0}, topic="jobs", source="reporter:a")
     assert _closed(bench) >= 3
+
+
+def test_slow_collector_with_a_stream_of_its_own_is_not_waited_for():
+    bench = Bench()
+    slow = {("node_power_watts", "node/n1"): 800.0}
+    for second in range(26):
+        if second % 10 == 0:
+            bench.one(second, slow, source="agent/bmc")
+        bench.one(second, CPU)
+    assert _closed(bench) == 26
