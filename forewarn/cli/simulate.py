@@ -50,6 +50,8 @@ def simulate(
     """
     import simulator
 
+    if serve and not publish:
+        raise click.UsageError("--serve shows what --publish sends; give both")
     own = _scenario(scenario, drawn)
     if publish:
         own = msgspec.structs.replace(own, start=dt.datetime.now(dt.UTC))
