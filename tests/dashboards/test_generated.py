@@ -119,6 +119,18 @@ def test_tables_join_more_than_one_column(panels: list[Json]) -> None:
     assert all(len(panel["targets"]) > 1 for panel in panels if panel["type"] == "table")
 
 
+def test_columns_of_a_table_have_its_keys_and_no_other_label(panels: list[Json]) -> None:
+    """Rows are joined by all labels that are left: one more, or a name, and they fall apart."""
+    for panel in panels:
+        if panel["type"] == "table":
+            exprs = [target["expr"] for target in panel["targets"]]
+            keys = {match[1] for e in exprs if (match := re.match(r"\w+ by \(([\w, ]+)\)", e))}
+            assert len(keys) == 1, panel["title"]
+            assert all(re.match(r"\w+ by \(", expr) for expr in exprs), panel["title"]
+            organized = panel["transformations"][-1]["options"]["renameByName"]
+            assert keys == {", ".join(k for k in organized if not k.startswith("Value"))}
+
+
 def test_expressions_name_known_metrics_only(panels: list[Json]) -> None:
     for panel in panels:
         for target in panel.get("targets", []):
