@@ -4,11 +4,13 @@ from dashboards.fleet import FLEET
 from dashboards.gpu import GPU
 from dashboards.itself import ITSELF
 from dashboards.job import JOB
+from dashboards.network import NETWORK
 from dashboards.spec import Dashboard
 
 DASHBOARDS: tuple[Dashboard, ...] = (
     FLEET,
     GPU,
+    NETWORK,
     JOB,
     ITSELF,
 )
