@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
@@ -107,6 +108,7 @@ class Agent:
         """Read what is due at this tick and send one frame of it."""
         now = time.time_ns()
         batches = [*self._rounds.begin(tick), *self._rounds.gather()]
+        batches.sort(key=attrgetter("collector"))  # else the order of finishing makes a layout
         admitted = [self._admit(batch) for batch in batches]
         self.outlet.frame(SOURCE, now, list(itertools.chain(*admitted)))
         self._announcer.announce()

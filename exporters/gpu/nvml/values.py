@@ -70,7 +70,7 @@ class Values:
                 else:
                     answers[at] = answer
             wanted = [at for at in wanted if at not in answers]
-        return [self._measurement(at, answer) for at, answer in answers.items()]
+        return [self._measurement(at, answer) for at, answer in sorted(answers.items())]
 
     def _forgive(self) -> None:
         """Once in a while ask again for what was lacking."""
