@@ -53,16 +53,19 @@ class Bench:
         own["LD_LIBRARY_PATH"] = str(library.parent) if library else ""
         own["STANDIN_STATE"] = str(standin.path) if standin else ""
         self._layouts = wire.LayoutCache()
-        self._number = 0
+        self._number: int | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.nvml.child", str(folder)],
             env=own, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
     def tick(self, seconds: int = MINUTE) -> Seen:
-        """Let so many seconds pass on the agent's schedule, and read what is due then."""
-        number, self._number = self._number, self._number + seconds
-        return self._ask(number)
+        """Let so many seconds pass on the agent's schedule, and read what is due then.
+
+        The first tick reads everything, and so does one after a minute.
+        """
+        self._number = 0 if self._number is None else self._number + seconds
+        return self._ask(self._number)
 
     def peek(self) -> Seen:
         """Return what was sent without a tick."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
+from exporters import rounds
 from exporters.agent import Agent
 from exporters.collector import Host
 from exporters.gpu.nvml.node import Nvml
@@ -23,7 +24,10 @@ from forewarn.config import Settings
 from forewarn.memory import MemoryBus
 
 TOPICS: tuple[TopicName, ...] = ("frames", "events", "inventory")
-DEADLINE_SECONDS = float(os.environ.get("CARD_DEADLINE_SECONDS", "30"))
+# Of a GPU's reading, and of the wait for all before a frame is sent (a quarter of a second on a
+# real node): generous, so that no test depends on how busy the machine is.
+DEADLINE_SECONDS = float(os.environ.get("CARD_DEADLINE_SECONDS", "60"))
+rounds.GRACE = float(os.environ.get("GRACE_SECONDS", "30"))
 
 
 class Memory(logging.Handler):

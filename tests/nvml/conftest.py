@@ -41,7 +41,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 
 @pytest.fixture
 def agent(start: Callable[..., Bench], library: Path, standin: Standin) -> Bench:
-    """An agent that has read all eight GPUs twice, so that rates are there."""
+    """An agent that has read all eight GPUs once and waits for their events."""
     bench = start(library, standin)
     bench.tick()
+    standin.watched()
     return bench

@@ -37,6 +37,7 @@ struct gpu {
 struct xid { u64 gpu, code, instance; };
 struct state {
   u64 driver_error, driver_epoch, gpus; // another epoch: the driver was loaded anew
+  u64 registered;                     // how often a GPU was registered for events
   u64 xids; struct xid xid[XIDS];     // how many were posted; the last ones
   struct gpu gpu[GPUS];
 };
@@ -202,7 +203,7 @@ int nvmlEventSetCreate(struct set **out)
 { if (driver()) return driver(); *out = calloc(1, sizeof **out); (*out)->seen = state->xids; return OK; }
 int nvmlEventSetFree(struct set *set) { free(set); return OK; }
 int nvmlDeviceRegisterEvents(struct device *d, u64 types, struct set *set)
-{ ENTER(d) set->watched[d->gpu] = !!(types & XID); return OK; }
+{ ENTER(d) set->watched[d->gpu] = !!(types & XID); state->registered++; return OK; }
 int nvmlEventSetWait_v2(struct set *set, struct event *out, unsigned milliseconds) {
   for (unsigned waited = 0;; waited += 2) {
     if (driver()) return driver();

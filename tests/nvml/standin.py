@@ -1,5 +1,6 @@
 """Builds the stand-in library and turns its knobs: eight H100 that can be made ill."""
 
+import ctypes
 import mmap
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from exporters.gpu.nvml.fields import Field
+from tests.exporters.fakes import until
 from tests.nvml.state import ALL_LINKS, GPUS, NONE, SLICES, XIDS, Gpu, State
 
 SOURCE = Path(__file__).with_name("standin.c")
@@ -63,9 +65,9 @@ class Standin:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.write_bytes(bytes(_size()))
-        self._file = path.open("r+b")
-        self._map = mmap.mmap(self._file.fileno(), 0)
+        path.write_bytes(bytes(ctypes.sizeof(State)))
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), 0)
         self.state = State.from_buffer(self._map)
         self.state.gpus = GPUS
         for number in range(GPUS):
@@ -126,6 +128,10 @@ class Standin:
         self.gpu(number).reasons = reasons
         self.gpu(number).sm_megahertz = 600 if reasons & 0xC8 else 1980
 
+    def watched(self, times: int = 1) -> None:
+        """Wait until all GPUs have been registered for events so many times."""
+        until(lambda: self.state.registered >= times * GPUS)
+
     def xid(self, number: int, code: int, instance: int = NONE) -> None:
         """Post an Xid."""
         slot = self.state.xid[self.state.xids % XIDS]
@@ -171,9 +177,3 @@ class Standin:
         """Let the library answer an error to everything; 0 loads a driver anew."""
         self.state.driver_error = error
         self.state.driver_epoch += 1
-
-
-def _size() -> int:
-    from ctypes import sizeof  # noqa: PLC0415
-
-    return sizeof(State)

@@ -41,6 +41,6 @@ class Xid(ctypes.Structure):
 
 class State(ctypes.Structure):
     _fields_ = (
-        ("driver_error", U64), ("driver_epoch", U64), ("gpus", U64), ("xids", U64),
-        ("xid", Xid * XIDS), ("gpu", Gpu * GPUS),
+        ("driver_error", U64), ("driver_epoch", U64), ("gpus", U64), ("registered", U64),
+        ("xids", U64), ("xid", Xid * XIDS), ("gpu", Gpu * GPUS),
     )  # fmt: skip
