@@ -84,15 +84,23 @@ class Nvml:
 
     def ask(self, name: str, *args: object) -> Any:
         """Call a function of nvidia-ml-py. Raises NvmlError, of the kind in `MEANINGS`."""
+        function = self._find(name)
         try:
-            return getattr(self._nvml, name)(*args)
+            return function(*args)
         except self._nvml.NVMLError as error:
             meaning = MEANINGS.get(error.value, NvmlError)
             raise meaning(f"{name}: {error}") from error
 
     def make(self, struct: str) -> Any:
-        """Return a fresh struct of nvidia-ml-py."""
-        return getattr(self._nvml, struct)()
+        """Return a fresh struct of nvidia-ml-py. Raises LackingError."""
+        return self._find(struct)()
+
+    def _find(self, name: str) -> Any:
+        """Return what an older nvidia-ml-py may lack. Raises LackingError."""
+        try:
+            return getattr(self._nvml, name)
+        except AttributeError as error:
+            raise LackingError(f"{name}: nvidia-ml-py has no such name") from error
 
     def driver(self) -> str:
         """Return the driver's version. Raises NvmlError."""

@@ -31,7 +31,7 @@ class Binding:
         self.error = 3
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__"):
+        if name.startswith(("__", "c_")):
             raise AttributeError(name)
         return lambda *args: self._answer(name, args)
 
