@@ -41,7 +41,7 @@ struct state {
   u64 xids; struct xid xid[XIDS];     // how many were posted; the last ones
   struct gpu gpu[GPUS];
 };
-u64 standin_state_size(void) { return sizeof(struct state); }
+_Static_assert(sizeof(struct state) == STATE_BYTES, "state.py lays the state out differently");
 
 struct device { int gpu, slice; };     // slice -1: the GPU itself
 static struct device devices[GPUS][SLICES + 1];

@@ -44,7 +44,7 @@ def build(folder: Path, new: bool = True) -> Path:
         assert os.environ.get("CI") != "true", "no gcc: the stand-in library cannot be built"
         pytest.skip("no gcc to build the stand-in library with")
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-Wl,-soname,{LIBRARY}"]
-    flags += ["-DNEW"] if new else []
+    flags += [f"-DSTATE_BYTES={ctypes.sizeof(State)}", *(["-DNEW"] if new else [])]
     path = folder / LIBRARY
     subprocess.run(["gcc", *flags, "-o", str(path), str(SOURCE)], check=True)
     return path

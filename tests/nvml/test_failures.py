@@ -9,6 +9,7 @@ from exporters.gpu.nvml.fields import Field
 from exporters.gpu.nvml.unit import SIGNALS
 from tests.nvml.bench import MINUTE, Bench, Seen
 from tests.nvml.standin import DRIVER_NOT_LOADED, SLOTS, UNKNOWN, Standin
+from tests.nvml.state import ALL_LINKS
 
 FIRST, SECOND = SLOTS[0], SLOTS[1]
 OTHERS = SLOTS[1:]
@@ -119,9 +120,14 @@ def test_an_old_driver_is_read_by_what_it_has(
 ) -> None:
     standin.gpu(0).slowdown = 88
     standin.forget(0, Field.POWER_AVERAGE)
+    standin.set(0, Field.NVLINK_THROUGHPUT_DATA_TX, 1000, scope=ALL_LINKS)
     bench = start(old_library, standin)
     bench.tick()
+    standin.set(0, Field.NVLINK_THROUGHPUT_DATA_TX, 9000, scope=ALL_LINKS)
     seen = bench.tick()
+    sent = seen.of(FIRST, "scale_up_tx_bytes_per_second")
+    assert isinstance(sent, float)
+    assert sent > 0
     assert seen.of(FIRST, TEMPERATURE) == 55
     assert seen.of(FIRST, "gpu_temperature_limit_celsius") == 88
     assert seen.of(FIRST, "gpu_temperature_margin_celsius") == 33

@@ -22,12 +22,12 @@ class Teller:
         self._outlet = outlet
 
     def events(self, entity: str, happenings: Iterable[Happening]) -> None:
-        """Send events that happen now; the time is their sequence, which no restart repeats."""
+        """Send events that happen now."""
         if self._outlet is None:
             return
         for what in happenings:
             now = self._clock()
-            self._outlet.event(entity, what.code, now, what.severity, what.text, SOURCE, now)
+            self._outlet.event(entity, what.code, now, what.severity, what.text, SOURCE)
 
     def facts(self, entity: str, attributes: Mapping[str, str]) -> None:
         """Say what a device is, and that its events are watched."""
