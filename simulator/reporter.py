@@ -9,7 +9,7 @@ from simulator.fleet import Floats, Machines
 from simulator.frames import layout
 from simulator.job import JobRun
 from simulator.nodes import Nodes
-from simulator.report import PhaseChange, StepReport
+from simulator.report import LogLine, PhaseChange, StepReport
 from simulator.signals import CHECKPOINT_SIGNALS, JOB_SIGNALS, RANK_SIGNALS
 
 TOKENS_QUANTUM = 4096
@@ -59,6 +59,7 @@ class JobFrames:
             rate,
             rate * self._flops_per_token / self._peak,
             self._run.job.first_step + report.step,
+            float(report.exchange.mean()),
         ]
         if report.checkpoint_seconds is not None:
             values.append(report.checkpoint_seconds)
@@ -91,18 +92,24 @@ class JobFrames:
             self._layouts[key] = encode_layout(layout(pairs))
         return self._layouts[key]
 
-    def event(self, change: PhaseChange, nodes: Nodes) -> Event:
-        """Return a change of state as an event of rank 0's node."""
-        node = self._run.nodes[0]
+    def event(self, said: PhaseChange | LogLine, nodes: Nodes) -> Event:
+        """Return a change of state as an event of rank 0's node, a line as one of its rank's."""
+        line = isinstance(said, LogLine)
+        rank = said.rank if isinstance(said, LogLine) else 0
+        node = int(self._run.gpus[rank]) // self._machines.width
         return Event(
             cluster=self._cluster,
-            entity=self.entity,
-            code=f"job.state:{change.state}",
-            time_unix_nano=nodes.clock(node, change.seconds),
-            severity="info",
-            text=f"job {change.job}: {change.state} after step {self._run.steps}",
+            entity=f"{self.entity}/rank/{rank}" if line else self.entity,
+            code=said.code if isinstance(said, LogLine) else f"job.state:{said.state}",
+            time_unix_nano=nodes.clock(node, said.seconds),
+            severity="major" if line or said.state == "failed" else "info",
+            text=said.text if isinstance(said, LogLine) else self._tell(said),
             node=self._machines.names[node],
             source=self._source,
             boot_id=nodes.boot_id[node],
             seq=nodes.next_seq(node, f"{self._source}/events"),
         )
+
+    def _tell(self, change: PhaseChange) -> str:
+        why = f" ({change.detail})" if change.detail else ""
+        return f"job {change.job}: {change.state} after step {self._run.steps}{why}"

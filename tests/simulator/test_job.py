@@ -5,7 +5,8 @@ import pytest
 
 from simulator.fleet import Floats, Machines
 from simulator.job import JobRun
-from simulator.load import Gradient, Knobs, Load
+from simulator.knobs import Gradient, Knobs
+from simulator.load import Load
 from simulator.nic import Ports
 from simulator.report import PhaseChange, StepReport
 from simulator.scenario import Fleet, Job

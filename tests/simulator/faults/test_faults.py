@@ -11,7 +11,8 @@ from simulator.faults.fault import D_PRIME_MOST, level
 from simulator.faults.thermal_paste import TRAINING_SHARE, noise_celsius
 from simulator.fleet import Machines
 from simulator.gpu import Gpus
-from simulator.load import Knobs, Load
+from simulator.knobs import Knobs
+from simulator.load import Load
 from simulator.scenario import AirCooling, Fault, Fleet, Form
 
 ENTITIES = {
