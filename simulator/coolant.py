@@ -1,8 +1,9 @@
 """Coolant: distribution units that pump it through the racks on their loop.
 
-A unit holds the flow of its loop; racks share it by the conductance of their path, and each rack's
-valve opens to keep the rack's flow. Less flow warms the coolant more and lets less heat through the
-cold plates: their resistance to the coolant goes with flow^-0.6 (between laminar and turbulent).
+A unit holds the flow of its loop; racks share it by their conductance, a valve and the path through
+the cold plates in series, and each rack's valve opens to keep the rack's flow. Less flow warms the
+coolant more and lets less heat through the cold plates: their resistance to the coolant goes with
+flow^-0.6 (between laminar and turbulent).
 """
 
 import numpy as np
@@ -17,6 +18,7 @@ JOULES_PER_LITER_KELVIN = 4186.0 * 0.998
 RISE_KELVIN = 9.0  # in a rack at full load and nominal flow
 LIQUID_SHARE = 0.93  # of the GPUs' heat; air takes the rest
 PUMP_RATIO, VALVE_RATIO, VALVE_SPREAD = 0.65, 0.55, 0.03
+VALVE_SHARE = 0.5  # of a healthy rack's pressure drop is at its valve
 PUMP_SECONDS, VALVE_SECONDS, HEAT_SECONDS, SUPPLY_SECONDS = 4.0, 15.0, 20.0, 30.0
 SUPPLY_WANDER_CELSIUS, SUPPLY_WANDER_SECONDS = 0.15, 600.0
 FLOW_NOISE, TEMPERATURE_NOISE_CELSIUS = 0.012, 0.1
@@ -53,10 +55,12 @@ class Coolant:
         loop_of = self._machines.loop_of
         self._clogged = knobs.clogged.copy()
         settle(self.pump, 1.0 - knobs.pump_lost, PUMP_SECONDS)
-        asked = self._valve_made / ((1.0 - self._clogged) * self.pump[loop_of])
+        left = 1.0 - (1.0 - VALVE_SHARE) / ((1.0 - self._clogged) * self.pump[loop_of]) ** 2
+        asked = self._valve_made * np.sqrt(VALVE_SHARE / np.maximum(left, 1e-3))
         settle(self.valve, np.minimum(asked, 1.0), VALVE_SECONDS)
-        path = self.valve / self._valve_made * (1.0 - self._clogged) * self._rack_flow
-        share = path * (self._loop_flow / np.bincount(loop_of, path))[loop_of] / self._rack_flow
+        conducts = self._conducts() * self._rack_flow
+        per_loop = self._loop_flow / np.bincount(loop_of, conducts)
+        share = conducts * per_loop[loop_of] / self._rack_flow
         self.share = np.maximum(share * self.pump[loop_of], LEAST)
         noise = self._noise.normal(size=len(self._wander))
         self._wander = wander(self._wander, SUPPLY_WANDER_CELSIUS, SUPPLY_WANDER_SECONDS, noise)
@@ -64,6 +68,9 @@ class Coolant:
         heat = self._machines.by_rack(self._machines.total(gpu_watts)) * LIQUID_SHARE
         rise = heat / (JOULES_PER_LITER_KELVIN * self._rack_flow * self.share)
         settle(self._rise, rise, HEAT_SECONDS)
+
+    def _conducts(self) -> Floats:
+        return conductance(self.valve / self._valve_made, 1.0 - self._clogged)
 
     def supply(self) -> Floats:
         """Return the supply temperature of every loop."""
@@ -92,9 +99,8 @@ class Coolant:
         flow, supply = self._loop_flow * self.pump, self.supply()
         warmed = np.bincount(loop_of, self._rise * self.share * self._rack_flow)
         back = supply + warmed / flow
-        open_ = np.bincount(loop_of, self.valve * (1.0 - self._clogged))
-        made = np.bincount(loop_of, self._valve_made)
-        drop = LOOP_PASCALS * (self.pump * made / open_) ** 2 * (1 + 0.02 * noise[3])
+        conducts = np.bincount(loop_of, self._conducts() * self._rack_flow) / self._loop_flow
+        drop = LOOP_PASCALS * (self.pump / conducts) ** 2 * (1 + 0.02 * noise[3])
         return {
             "facility_coolant_flow_liters_per_second": flow * (1 + FLOW_NOISE * noise[0]),
             "facility_coolant_supply_temperature_celsius": supply
@@ -120,3 +126,12 @@ class Coolant:
             "rack_coolant_valve_position_ratio": np.round(self.valve, 2),
             "rack_leak_detected": np.zeros(len(flow)),
         }
+
+
+def conductance(valve: Floats, path: Floats) -> Floats:
+    """Return the conductance of a rack from those of its valve and its path, 1 is healthy.
+
+    Turbulent drops add: 1/g^2 = VALVE_SHARE/valve^2 + (1 - VALVE_SHARE)/path^2.
+    """
+    whole: Floats = (VALVE_SHARE / valve**2 + (1.0 - VALVE_SHARE) / path**2) ** -0.5
+    return whole

@@ -106,12 +106,12 @@ class _Drawer:
         raise ValueError(f"{count} faults of different layers cannot be kept apart in this fleet")
 
     def _choose(self, modes: list[Mode], count: int) -> list[Mode]:
-        """Choose layers first, so that a layer of many modes is not drawn more often."""
-        layers = sorted({mode.layer for mode in modes})
-        chosen = [layers[i] for i in self._random.permutation(len(layers))[:count]]
-        picked = [[mode for mode in modes if mode.layer == layer] for layer in chosen]
-        one_each = [own[self._random.integers(len(own))] for own in picked]
-        return sorted(one_each, key=_reach)
+        """Choose modes as they come, one a layer; those of the widest reach stand first."""
+        one_each: dict[str, Mode] = {}
+        for place in self._random.permutation(len(modes)):
+            mode = modes[int(place)]
+            one_each.setdefault(mode.layer, mode)
+        return sorted(list(one_each.values())[:count], key=_reach)
 
     def _fault(self, mode: Mode) -> Fault | None:
         """Return a fault where nothing is taken yet, or None."""
@@ -139,7 +139,7 @@ class _Drawer:
     def _entity(self, mode: Mode) -> str | None:
         known = list(self._places[mode.entity_kind].items())
         for place in self._random.permutation(len(known)):
-            entity, index = known[place]
+            entity, index = known[int(place)]
             reach = self._claims.nodes(mode.entity_kind, index)
             if not reach & self._taken:
                 self._taken |= reach

@@ -75,7 +75,7 @@ class Machines:
 
     def by_rack(self, per_node: Floats) -> Floats:
         """Sum a value of every node over its rack."""
-        return np.bincount(self.rack_of, per_node, len(self.racks))
+        return np.bincount(self.rack_of, per_node, len(self.racks)).astype(np.float64)
 
     def switch_port(self, port: int) -> str:
         """Return the switch port that the port `port` (its index) is plugged into."""

@@ -61,7 +61,7 @@ class NodeFrames:
         Of a GPU that is `lost` every reading fails: the driver still lists it and answers nothing.
         """
         gone = lost.reshape(-1, self._machines.width)
-        bad = gone.any(axis=1)
+        bad = np.atleast_1d(gone.any(axis=1))
         missed = self._lost.random(len(self._phase)) < self._imperfection.missed_frame
         out = []
         for node in np.flatnonzero(nodes.up):

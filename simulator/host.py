@@ -17,6 +17,9 @@ BMC_SECONDS = 8.0
 LAUNCH_SHARE = 0.25
 AER_PER_REPLAY = 0.1  # corrected PCIe errors that a port reports, per replay of a device
 FILLS_PER_SECOND = 1e-7  # of the local disk, by logs
+# Share of time that processes wait for shared storage, per time that it is slower than ordinary.
+BLOCKED_SHARE, BLOCKED_MOST = 0.012, 0.4
+WARM_CELSIUS, FAN_PER_KELVIN = 27.0, 0.03  # above it fans run faster
 AIR_WATTS_PER_KELVIN = 520.0  # heat that a node's air stream takes at full fan speed
 
 
@@ -38,6 +41,8 @@ class Hosts:
         self._meter = np.where(raw, 1.0, BMC_SECONDS)
         self._stolen: Floats = np.zeros(count)
         self._taken: Floats = np.zeros(count)
+        self._blocked: Floats = np.zeros(count)
+        self._storage_of = machines.storage_of[machines.rack_of]
         self._disk_made = generator(seed, "host.disk").uniform(0.25, 0.6, count)
         self._disk: Floats = self._disk_made.copy()
 
@@ -74,6 +79,9 @@ class Hosts:
     def _suffer(self, knobs: Knobs) -> None:
         """Take over what others take: cores, memory, disk; what the PCIe root saw."""
         self._stolen, self._taken = knobs.stolen.copy(), knobs.memory_taken.copy()
+        slower = knobs.saturation[self._storage_of] - 1.0
+        self._blocked = np.minimum(BLOCKED_SHARE * slower, BLOCKED_MOST)
+        self._io_pressure += self._blocked
         self._memory_pressure += 0.5 * (self._taken > 0.5) * np.maximum(self._taken - 0.5, 0.0)
         self._disk_made += FILLS_PER_SECOND
         self._disk = np.maximum(self._disk_made, knobs.disk_filled)
@@ -91,12 +99,13 @@ class Hosts:
         noise = self._noise.normal(size=(6, len(ones)))
         self._watts += (self._draw(load, gpu_watts) - self._watts) / self._meter
         watts = self._watts
-        self._fan += (np.clip(0.25 + watts / 12_000, 0.3, 1.0) - self._fan) * 0.05
+        asked = 0.25 + watts / 12_000 + FAN_PER_KELVIN * np.maximum(inlet - WARM_CELSIUS, 0.0)
+        self._fan += (np.clip(asked, 0.3, 1.0) - self._fan) * 0.05
         outlet = inlet + watts / (AIR_WATTS_PER_KELVIN * self._fan)
         io_wait = 0.002 + 0.1 * ((load.storage_read + load.storage_write) / 10e9).clip(0, 1)
         return {
             "node_cpu_utilization_ratio": self._busy(load, noise[0]),
-            "node_cpu_iowait_ratio": io_wait * np.exp(0.2 * noise[1]),
+            "node_cpu_iowait_ratio": (io_wait + self._blocked) * np.exp(0.2 * noise[1]),
             "node_pressure_cpu_seconds_total": self._cpu_pressure,
             "node_pressure_io_seconds_total": self._io_pressure,
             "node_pressure_memory_seconds_total": self._memory_pressure,

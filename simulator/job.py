@@ -184,17 +184,17 @@ class JobRun:
         self._add(COMPUTE, _overlap(start, end, step.computing, step.waiting), load)
         self._add(WAIT, _overlap(start, end, step.waiting, step.exchanging), load)
         last = np.full(len(self.gpus), step.exchanging)
-        self._add(EXCHANGE, _overlap(start, end, last, step.end), load)
+        self._add(EXCHANGE, _overlap(start, end, last, step.end), load, step.slow)
 
-    def _add(self, demand: Demand, share: Floats, load: Load) -> None:
+    def _add(self, demand: Demand, share: Floats, load: Load, slow: float = 1.0) -> None:
         gpus = self.gpus
         load.busy[gpus] += demand.busy * share
         load.tensor[gpus] += demand.tensor * share
         load.memory[gpus] += demand.memory * share
         load.power[gpus] += demand.power * share
-        load.pcie[gpus] += demand.pcie * share
-        load.scale_up[gpus] += demand.scale_up * share
-        load.network[gpus] += demand.network * share
+        load.pcie[gpus] += demand.pcie / slow * share
+        load.scale_up[gpus] += demand.scale_up / slow * share
+        load.network[gpus] += demand.network / slow * share
         by_node = share.reshape(len(self.nodes), -1).mean(axis=1)
         load.cpu[self.nodes] += demand.cpu * by_node
         load.storage_read[self.nodes] += demand.read * by_node

@@ -3,7 +3,7 @@
 import numpy as np
 
 from forewarn import entity as entities
-from forewarn.records import Event, Frame
+from forewarn.records import Event, Frame, Severity
 from forewarn.wire import encode_layout
 from simulator.fleet import Floats, Machines
 from simulator.frames import layout
@@ -94,22 +94,31 @@ class JobFrames:
 
     def event(self, said: PhaseChange | LogLine, nodes: Nodes) -> Event:
         """Return a change of state as an event of rank 0's node, a line as one of its rank's."""
-        line = isinstance(said, LogLine)
-        rank = said.rank if isinstance(said, LogLine) else 0
+        if isinstance(said, LogLine):
+            entity = f"{self.entity}/rank/{said.rank}"
+            return self._event(
+                entity, said.code, "major", said.text, said.rank, said.seconds, nodes
+            )
+        why = f" ({said.detail})" if said.detail else ""
+        text = f"job {said.job}: {said.state} after step {self._run.steps}{why}"
+        severity: Severity = "major" if said.state == "failed" else "info"
+        code = f"job.state:{said.state}"
+        return self._event(self.entity, code, severity, text, 0, said.seconds, nodes)
+
+    def _event(
+        self, entity: str, code: str, severity: Severity, text: str, rank: int, seconds: float,
+        nodes: Nodes,
+    ) -> Event:  # fmt: skip
         node = int(self._run.gpus[rank]) // self._machines.width
         return Event(
             cluster=self._cluster,
-            entity=f"{self.entity}/rank/{rank}" if line else self.entity,
-            code=said.code if isinstance(said, LogLine) else f"job.state:{said.state}",
-            time_unix_nano=nodes.clock(node, said.seconds),
-            severity="major" if line or said.state == "failed" else "info",
-            text=said.text if isinstance(said, LogLine) else self._tell(said),
+            entity=entity,
+            code=code,
+            time_unix_nano=nodes.clock(node, seconds),
+            severity=severity,
+            text=text,
             node=self._machines.names[node],
             source=self._source,
             boot_id=nodes.boot_id[node],
             seq=nodes.next_seq(node, f"{self._source}/events"),
         )
-
-    def _tell(self, change: PhaseChange) -> str:
-        why = f" ({change.detail})" if change.detail else ""
-        return f"job {change.job}: {change.state} after step {self._run.steps}{why}"

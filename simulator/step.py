@@ -11,7 +11,8 @@ from simulator.scenario import Job
 COMPUTE_NOISE, EXCHANGE_NOISE = 0.006, 0.04
 DATA_SECONDS, DATA_NOISE = 0.008, 0.3
 COPY_SHARE = 0.5  # of the ordinary data time is copying over PCIe
-STARVED_NOISE = 0.1
+# Waiting for data varies from step to step, on all ranks alike, and a little between them.
+STARVED_NOISE, STARVED_SPREAD = 0.1, 0.02
 
 
 class Ranks:
@@ -29,10 +30,15 @@ class Ranks:
 
 
 class Step:
-    """One step under way, in seconds since the start of the run; arrays are by rank."""
+    """One step under way, in seconds since the start of the run; arrays are by rank.
 
-    def __init__(self, start: float, data: Floats, compute: Floats, exchange: float) -> None:
-        self.data, self.compute = data, compute
+    `slow` says how many times less its exchange moves in a second: its bytes stay the same.
+    """
+
+    def __init__(
+        self, start: float, data: Floats, compute: Floats, exchange: float, slow: float = 1.0
+    ) -> None:
+        self.data, self.compute, self.slow = data, compute, slow
         self.computing = start + data
         self.waiting = self.computing + compute
         self.exchanging = float(self.waiting.max())
@@ -40,8 +46,8 @@ class Step:
 
     def hold(self, second: float) -> None:
         """Let the step stand still for the second from `second`: nobody can exchange."""
-        self.exchanging = max(self.exchanging, second + 1.0)
         self.end += 1.0
+        self.exchanging = second + 1.0 if second >= self.exchanging else self.exchanging + 1.0
 
 
 class Planner:
@@ -56,15 +62,17 @@ class Planner:
         data = self._data(pace, starved)
         nominal = job.step_seconds * (1.0 - job.exchange_ratio) * self._ranks.work
         varied = noise.normal(1.0, COMPUTE_NOISE, len(gpus)).clip(0.95, 1.2)
-        exchange = job.step_seconds * job.exchange_ratio * pace.exchange[gpus].max()
+        slow = float(pace.exchange[gpus].max())
+        exchange = job.step_seconds * job.exchange_ratio * slow
         exchange *= abs(noise.normal(1.0, EXCHANGE_NOISE))
         compute = nominal / pace.speed[gpus] * varied
-        return Step(start, data, compute, exchange + pace.stalled[gpus].max())
+        return Step(start, data, compute, exchange + pace.stalled[gpus].max(), slow)
 
     def _data(self, pace: Pace, starved: float) -> Floats:
         gpus, noise = self._ranks.gpus, self._noise
         ordinary = DATA_SECONDS * noise.lognormal(0.0, DATA_NOISE, len(gpus))
         ordinary *= 1.0 + COPY_SHARE * (pace.copy[gpus] - 1.0)
         more = (pace.data[gpus] + starved) * self._job.step_seconds
-        data: Floats = ordinary + more * noise.lognormal(0.0, STARVED_NOISE, len(gpus))
+        more *= noise.lognormal(0.0, STARVED_NOISE)
+        data: Floats = ordinary + more * noise.lognormal(0.0, STARVED_SPREAD, len(gpus))
         return data

@@ -6,7 +6,9 @@ temperature up, its GPUs warmer; the loop's flow stays.
 
 import math
 
-from simulator.coolant import FLOW_NOISE, VALVE_RATIO
+import numpy as np
+
+from simulator.coolant import FLOW_NOISE, VALVE_RATIO, conductance
 from simulator.faults.fault import PERSISTENCE_SECONDS, Mode, cut, level
 from simulator.fleet import Machines
 from simulator.knobs import Knobs
@@ -27,7 +29,8 @@ def expected(fault: Fault) -> tuple[str, ...]:
 
 def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:
     """Return the flow lost, once the valve is open, over the sensor's noise in the window."""
-    lost = max(1.0 - (1.0 - fault.severity) / VALVE_RATIO, 0.0)
+    path, valve = np.array(1.0 - fault.severity), np.array(1.0 / VALVE_RATIO)
+    lost = max(1.0 - float(conductance(valve, path)), 0.0)
     readings = PERSISTENCE_SECONDS / READING_SECONDS
     return cut(lost / (FLOW_NOISE / math.sqrt(readings)))
 
@@ -36,8 +39,8 @@ RACK_RESTRICTED = Mode(
     name="rack_restricted",
     layer="facility",
     entity_kind="rack",
-    severity_help="share of the path's conductance that is lost (the valve makes up for 0.45)",
-    severities=(0.55, 0.88),
+    severity_help="share of the path's conductance that is lost (the valve makes up for 0.23)",
+    severities=(0.38, 0.85),
     heals=True,
     act=act,
     expected=expected,
