@@ -60,7 +60,7 @@ def peers(nodes: int) -> None:
     """Print which part of a tick goes into twins: one job on every 16 nodes, 60 seconds."""
     fleet, own = Fleet(nodes), engine()
     own.feed(fleet.inventory(per_job=16))
-    spent, note, compare = [0.0], own.families.peers.note, own._comparing.on_tick  # noqa: SLF001
+    spent, note, compare = [0.0], own.families.peers.note, own._comparing.on_tick
 
     def timed(work: Callable[..., Any]) -> Callable[..., Any]:
         def inner(*args: object) -> Any:
@@ -72,7 +72,7 @@ def peers(nodes: int) -> None:
         return inner
 
     own.families.peers.note = timed(note)  # type: ignore[method-assign]
-    own._comparing.on_tick = timed(compare)  # type: ignore[method-assign]  # noqa: SLF001
+    own._comparing.on_tick = timed(compare)  # type: ignore[method-assign]
     for second in range(20):
         own.feed(fleet.tick(second))
     spent[0] = 0.0

@@ -146,7 +146,7 @@ class Series:
         block, local = self.at(slot)
         return float(block.latest[local]), float(block.time[local])
 
-    def latest(self, slots: Ints) -> F32:
+    def latest(self, slots: Ints | NDArray[np.int32]) -> F32:
         """Return the latest values of an array of slots; NaN where there is none (slot -1, too)."""
         found = np.full(slots.shape, np.nan, np.float32)
         for number in np.unique(slots[slots >= 0] // BLOCK):

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from detector.series import F32, Bool, Ints
 
+Slots = NDArray[np.int32]  # memory counts
 TO_SIGMA = 1.4826  # median absolute deviation to standard deviation, of a normal distribution
 
 
@@ -44,7 +46,7 @@ def compare(values: F32, least: Callable[[F32], F32]) -> Comparison:
     return Comparison(middle, count, away, scale)
 
 
-def matrices(slots: Ints, group: Ints) -> list[Ints]:
+def matrices(slots: Ints, group: Ints) -> list[Slots]:
     """Lay out groups as matrices of slots, a row a group, -1 where nobody is."""
     order = np.lexsort((slots, group))
     _, starts, sizes = np.unique(group[order], return_index=True, return_counts=True)
@@ -55,9 +57,9 @@ def matrices(slots: Ints, group: Ints) -> list[Ints]:
     ]
 
 
-def _matrix(slots: Ints, starts: Ints, sizes: Ints, width: int) -> Ints:
+def _matrix(slots: Ints, starts: Ints, sizes: Ints, width: int) -> Slots:
     inside: Bool = np.arange(width)[None, :] < sizes[:, None]
     at = (starts[:, None] + np.arange(width)[None, :])[inside]
-    found = np.full(inside.shape, -1, np.int64)
+    found = np.full(inside.shape, -1, np.int32)
     found[inside] = slots[at]
     return found

@@ -9,14 +9,16 @@ from collections import defaultdict
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from detector.families import floors
-from detector.families.robust import matrices
+from detector.families.robust import Slots, matrices
 from detector.series import BLOCK, CLASS, SIGNALS, Bool, Ints, Series
 from forewarn import entity as entities
 from forewarn.catalogue import Signal
 from forewarn.inventory import Inventory
 
+Small = NDArray[np.int32]  # numbers of entities: memory counts
 LEAST = 5  # facts: with fewer peers use history
 # Of a job of at least LEAST ranks, a pipeline stage may be as small as this: the real trace of a
 # slow worker has four ranks a stage, and the other stages say how alike ranks are.
@@ -34,10 +36,10 @@ class Panel(msgspec.Struct, frozen=True):
     """
 
     klass: int
-    slots: Ints
+    slots: Slots
     names: tuple[str, ...]
     jobs: tuple[str, ...] = ()
-    steps: Ints | None = None
+    steps: Slots | None = None
 
     @property
     def signal(self) -> Signal:
@@ -54,7 +56,7 @@ class Twins:
         self._version, self._built = (-1, -1), -np.inf
         self._entities: list[str] = []
         self._numbers: dict[str, int] = {}
-        self._of_slot = np.zeros(0, np.int32)
+        self._of_slot: Small = np.zeros(0, np.int32)
 
     def refresh(self, seconds: float, changes: int) -> bool:
         """Lay the groups out anew if series or inventory changed; say whether."""
@@ -109,7 +111,7 @@ class Twins:
             left = left[~big]
         return found
 
-    def _panel(self, klass: int, matrix: Ints, dimension: str, keys: "Keys") -> Panel:
+    def _panel(self, klass: int, matrix: Slots, dimension: str, keys: "Keys") -> Panel:
         first = [int(self._of_slot[row[0]]) for row in matrix]
         names = tuple(keys.name(dimension, own) for own in first)
         if SIGNALS[klass].entity != "rank":
@@ -117,10 +119,10 @@ class Twins:
         jobs = tuple(entities.root(self._entities[own]) for own in first)
         return Panel(klass, matrix, names, jobs, self._steps(matrix))
 
-    def _steps(self, matrix: Ints) -> Ints:
+    def _steps(self, matrix: Slots) -> Slots:
         """Return where the step time of each rank stands, -1: not read."""
         flat = [self._step_of(int(slot)) for slot in matrix.ravel()]
-        return np.array(flat, np.int64).reshape(matrix.shape)
+        return np.array(flat, np.int32).reshape(matrix.shape)
 
     def _step_of(self, slot: int) -> int:
         if slot < 0:
@@ -142,7 +144,7 @@ class Keys:
         }
         self._job = _numbers([own[-1] for own in labels])
 
-    def of(self, dimension: str, numbers: Ints, within_job: bool) -> Ints:
+    def of(self, dimension: str, numbers: Small, within_job: bool) -> Ints:
         """Return the group of each entity; with `within_job` only what one job runs on."""
         group = self._numbers[dimension][numbers]
         if not within_job:
