@@ -11,6 +11,7 @@ import numpy as np
 from prometheus_client import CollectorRegistry
 
 from detector.clocks import Clocks
+from detector.comparing import Comparing
 from detector.decode import Decoder, Item
 from detector.families import Families
 from detector.groups import Groups
@@ -52,6 +53,9 @@ class Engine:
             cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
         )
         self._scoring = Scoring(self.series, self.families, self._judge)
+        self._comparing = Comparing(
+            cluster, self.series, self.inventory, self._groups, self._ledger, self.families.peers
+        )
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew
         )
@@ -142,6 +146,7 @@ class Engine:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
+            out += self._comparing.on_tick(seconds)
             out += self._steps(tick.job_frames)
             out += self._deadlines(tick.second)
         self.telling.ticks.inc()
@@ -156,6 +161,8 @@ class Engine:
             if namespace == "job.state" and entities.kind(event.entity) == "job":
                 seconds = event.time_unix_nano / NANOSECONDS
                 out += self.families.progress.on_state(event.entity, state, seconds)
+                if not state.endswith(("_begin", "_end")):
+                    out += self._comparing.on_job(event.entity, seconds)
         return out
 
     def _score(self, items: list[Item]) -> list[Finding]:
@@ -204,11 +211,13 @@ class Engine:
     def _rebase(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.rebase(block, rows)
+        self._comparing.rebase(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _renew(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.renew(block, rows)
+        self._comparing.renew(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _refuse(self, item: Item, signal: str) -> None:

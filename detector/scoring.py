@@ -23,6 +23,7 @@ class Scoring:
     def score(self, wave: Wave) -> list[Finding]:
         """Return the findings that one wave opens, updates or closes."""
         out = self._limits(wave) + self._counts(wave)
+        self._families.peers.note(wave)
         for scorer in self._families.scorers:
             part = scorer.take(wave)
             if part is None:

@@ -146,6 +146,14 @@ class Series:
         block, local = self.at(slot)
         return float(block.latest[local]), float(block.time[local])
 
+    def latest(self, slots: Ints | NDArray[np.int32]) -> F32:
+        """Return the latest values of an array of slots; NaN where there is none (slot -1, too)."""
+        found = np.full(slots.shape, np.nan, np.float32)
+        for number in np.unique(slots[slots >= 0] // BLOCK):
+            own = (slots >= 0) & (slots // BLOCK == number)
+            found[own] = self.blocks[int(number)].latest[slots[own] % BLOCK]
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Wave:

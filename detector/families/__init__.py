@@ -6,6 +6,7 @@ from detector.families.contract import Scorer
 from detector.families.counter import Counter
 from detector.families.event import Events
 from detector.families.limits import Limits
+from detector.families.peers import Peers
 from detector.families.progress import Progress
 from detector.series import Series
 from detector.verdict.ledger import Ledger
@@ -18,6 +19,7 @@ FAMILIES: dict[Family, type] = {
     "band": Band,
     "context": Context,
     "counter": Counter,
+    "peers": Peers,
     "progress": Progress,
     "event": Events,
 }
@@ -34,5 +36,6 @@ class Families:
         self.context = Context(self.tails, series, inventory, self.band.release)
         # Context first: what it takes over, the band leaves alone.
         self.scorers: tuple[Scorer, ...] = (self.context, self.band, self.counter)
+        self.peers = Peers(series)
         self.events = Events(cluster, ledger)
         self.progress = Progress(cluster, ledger)
