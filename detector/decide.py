@@ -46,7 +46,8 @@ class Decide:
     """Joins findings into incidents; safe for threads, one step or action at a time.
 
     `clock` is the wall clock: it carries the stream's clock on while nothing comes, and stamps
-    what is told. `on_notes` is called when there may be something to deliver.
+    what is told. `on_notes` is called when there may be something to deliver. `dead` is given
+    where something else shares the registry and buries too.
     """
 
     def __init__(
@@ -59,11 +60,12 @@ class Decide:
         ranker: Ranker | None = None,
         clock: Callable[[], int] = time.time_ns,
         on_notes: Callable[[], None] = lambda: None,
+        dead: DeadLetters | None = None,
     ) -> None:
         self._store, self._on_notes = store, on_notes
         self._ranker = ranker or RunbookRanker(table)
         self._clock = StreamClock(clock)
-        self._intake = Intake(DeadLetters(producer, "decide", registry, clock))
+        self._intake = Intake(dead or DeadLetters(producer, "decide", registry, clock))
         self._known = Knowledge(Causes(table.living()), self._intake.inventory)
         self._feedback = FeedbackStore(store.database)
         self._teller = Teller(settings, Outbox(store.database), clock)
@@ -194,9 +196,10 @@ def run(bus: Bus, settings: Settings, stop: threading.Event, registry: Collector
         held.callback(store.close)
         producer = bus.producer()
         held.callback(producer.close, 1.0)
-        post = Post(settings, Outbox(store.database), producer, registry)
+        dead = DeadLetters(producer, "decide", registry)
+        post = Post(settings, Outbox(store.database), producer, registry, dead)
         table = load_runbooks(map(Path, settings.decide.runbook_directories))
-        decide = Decide(settings, store, table, producer, registry, on_notes=post.wake)
+        decide = Decide(settings, store, table, producer, registry, on_notes=post.wake, dead=dead)
         held.enter_context(post)
         held.enter_context(serve(decide, store, registry, settings.decide.listen))
         load_inventory(bus, decide.learn, stop)

@@ -108,4 +108,16 @@ CREATE TABLE channels (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX)
+_STANDING = """
+CREATE TABLE standing (
+    channel TEXT NOT NULL,
+    incident TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    alert BLOB NOT NULL,
+    since INTEGER NOT NULL,
+    ended_at INTEGER,
+    PRIMARY KEY (channel, incident, labels)
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX, _STANDING)
