@@ -123,7 +123,7 @@ def test_decide_killed_between_finding_and_webhook_tells_each_change_once(
         threading.Event().wait(chance.uniform(0, 1.6))
         line.kill("decide")
         line.start("decide")
-    until(lambda: len(ids(receiver.accepted())) >= KILLS)
+    until(lambda: len(ids(receiver.accepted())) >= KILLS and line.ready("decide"))
     put.close()
     assert line.stop() == {"decide": 0}
     told = ids(receiver.received)
