@@ -120,4 +120,17 @@ CREATE TABLE standing (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX, _STANDING)
+# Findings that are counted in an incident but not shown, and those that wait for one.
+_COUNTED = """
+ALTER TABLE findings ADD COLUMN is_open INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE findings ADD COLUMN heard_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE waiting (
+    cluster TEXT NOT NULL,
+    id TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    finding BLOB NOT NULL,
+    PRIMARY KEY (cluster, id)
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX, _STANDING, _COUNTED)
