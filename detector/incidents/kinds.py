@@ -11,6 +11,8 @@ from forewarn.catalogue import CATALOGUE
 from forewarn.records import Finding
 
 Kind = Literal["hardware", "numeric", "slow", "stopped"]
+# What a finding says, whatever it says it of: signal, movement, code.
+Sign = tuple[str, str, str]
 
 # The numbers of the model itself: what hardware does to them is not seen in any device's signal,
 # so they stand on their own (failures TRN-02 to TRN-05).
@@ -34,6 +36,8 @@ LOAD = frozenset(
     " nic_rx_bytes_total nic_tx_bytes_total nic_utilization_ratio node_cpu_utilization_ratio"
     " node_power_watts".split()
 )
+AWAY = frozenset({"absent", "zero", "stuck"})  # it does not speak, or says the same for ever
+UP_SIGNALS = frozenset({"node_up", "agent_up"})  # that speak for a whole node
 FALLS = frozenset({"down", "step_down", "zero", "below"})
 _JOB_LAYERS = frozenset({"job", "rank"})
 
@@ -49,6 +53,11 @@ def kind_of(finding: Finding, job: str) -> Kind:
     if entities.root(finding.entity).startswith("job/"):
         return "slow"
     return "hardware"
+
+
+def sign_of(finding: Finding) -> Sign:
+    """Return what the finding says."""
+    return finding.signal, finding.movement, finding.code
 
 
 def is_load(finding: Finding) -> bool:

@@ -7,10 +7,19 @@ from pathlib import Path
 import msgspec
 
 from detector.incidents.database import Database, StoreError
+from detector.incidents.evidence import is_open
+from detector.incidents.waiting import Wait
 from forewarn.bus import Position
 from forewarn.incident import Incident, TimelineItem
+from forewarn.records import Finding
 
 _LIVE = "state IN ('open', 'acknowledged', 'mitigated', 'resolved')"
+
+
+_PLACE = (
+    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (cluster, id)"
+    " DO UPDATE SET seq = ?3, incident = ?4, is_open = ?5, heard_at = ?6"
+)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -21,6 +30,15 @@ class Query(msgspec.Struct, frozen=True):
     cluster: str = ""
     since_unix_nano: int = 0
     limit: int = 100
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a finding stands, in which revision, and when its detector last spoke of it."""
+
+    seq: int
+    incident: str
+    is_open: bool
+    heard_at_unix_nano: int
 
 
 class Store:
@@ -72,8 +90,11 @@ class Store:
             found = [msgspec.json.decode(body, type=Incident) for (body,) in rows.fetchall()]
             return [_with_timeline(connection, incident) for incident in found]
 
-    def save(self, incident: Incident, before: Incident | None = None) -> None:
-        """Write a revision after `before`; lines of the timeline are only ever appended."""
+    def save(self, incident: Incident, before: Incident | None = None, home: str = "") -> None:
+        """Write a revision after `before`; lines of the timeline are only ever appended.
+
+        `home` is the incident, written before, that has the findings of one that was merged.
+        """
         body = msgspec.json.encode(msgspec.structs.replace(incident, timeline=()))
         with self.database.transaction() as connection:
             connection.execute(
@@ -87,7 +108,10 @@ class Store:
                 ),
             )  # fmt: skip
             _append_timeline(connection, incident)
-            if incident.state != "merged":  # its findings are another's now
+            if incident.merged_into:
+                query = "UPDATE findings SET incident = ? WHERE incident = ?"
+                connection.execute(query, (home or incident.merged_into, incident.id))
+            else:
                 _place_findings(connection, incident, before)
 
     def generation(self, cluster: str, key: str) -> int:
@@ -99,14 +123,51 @@ class Store:
             ).fetchone()
         return row[0] or 0
 
-    def joined(self, cluster: str, finding: str) -> tuple[int, str] | None:
-        """Return the latest seq of a finding that was used, and the incident it is in."""
+    def joined(self, cluster: str, finding: str) -> Place | None:
+        """Return where a finding that was used stands."""
         with self.database.read() as connection:
-            row: tuple[int, str] | None = connection.execute(
-                "SELECT seq, incident FROM findings WHERE cluster = ? AND id = ?",
+            row = connection.execute(
+                "SELECT seq, incident, is_open, heard_at FROM findings"
+                " WHERE cluster = ? AND id = ?",
                 (cluster, finding),
             ).fetchone()
-        return row
+        return None if row is None else Place(row[0], row[1], bool(row[2]), row[3])
+
+    def place(self, places: Mapping[tuple[str, str], Place]) -> None:
+        """Write where findings stand that no incident shows, by cluster and id."""
+        with self.database.transaction() as connection:
+            connection.executemany(
+                _PLACE, [(*key, *msgspec.structs.astuple(own)) for key, own in places.items()]
+            )
+
+    def drop_unheard(self, incident: str, shown: Iterable[str], before_unix_nano: int) -> int:
+        """Count no longer as open what is not shown and was not heard of; return how many."""
+        with self.database.transaction() as connection:
+            return connection.execute(
+                "UPDATE findings SET is_open = 0 WHERE incident = ? AND is_open AND heard_at < ?"
+                " AND id NOT IN (SELECT value FROM json_each(?))",
+                (incident, before_unix_nano, msgspec.json.encode(list(shown)).decode()),
+            ).rowcount
+
+    def waiting(self) -> list[Wait]:
+        """Return the findings that wait."""
+        with self.database.read() as connection:
+            rows = connection.execute("SELECT until, finding FROM waiting ORDER BY until, id")
+            return [
+                Wait(msgspec.json.decode(own, type=Finding), until)
+                for until, own in rows.fetchall()
+            ]
+
+    def save_waiting(self, gone: Iterable[Wait], come: Iterable[Wait]) -> None:
+        """Write which findings wait no longer, and which do."""
+        with self.database.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM waiting WHERE cluster = ? AND id = ?", [own.key for own in gone]
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?)",
+                [(*own.key, own.until_unix_nano, msgspec.json.encode(own.finding)) for own in come],
+            )
 
     def offsets(self) -> dict[Position, int]:
         """Return the next offset to read of every partition that was read."""
@@ -136,10 +197,15 @@ def _place_findings(
     held = {own.id: own.seq for own in before.evidence} if before else {}
     fresh = [own for own in incident.evidence if held.get(own.id) != own.seq]
     connection.executemany(
-        "INSERT INTO findings VALUES (?1, ?2, ?3, ?4)"
-        " ON CONFLICT (cluster, id) DO UPDATE SET seq = ?3, incident = ?4",
-        [(incident.cluster, own.id, own.seq, incident.id) for own in fresh],
-    )
+        _PLACE,
+        [
+            (
+                incident.cluster, own.id, own.seq, incident.id, is_open(own),
+                own.updated_at_unix_nano,
+            )
+            for own in fresh
+        ],
+    )  # fmt: skip
 
 
 def _append_timeline(connection: sqlite3.Connection, incident: Incident) -> None:

@@ -5,7 +5,7 @@ import math
 
 import msgspec
 
-from detector.notify.formats.telling import Telling
+from detector.notify.formats.telling import Telling, Undelivered
 from forewarn.incident import Hypothesis, Incident, Point, Step
 from forewarn.records import Finding
 
@@ -16,6 +16,7 @@ TYPES = {
     "update": "io.forewarn.incident.updated",
     "resolve": "io.forewarn.incident.resolved",
 }
+UNDELIVERED_TYPE = "io.forewarn.delivery.failed"
 
 
 def render(telling: Telling) -> bytes:
@@ -43,6 +44,28 @@ def _event(telling: Telling, evidence: tuple[Finding, ...]) -> bytes:
             "evidence": [_finding(own) for own in evidence],
             "evidence_left_out": len(incident.evidence) - len(evidence),
             "links": telling.links,
+        },
+    }
+    return msgspec.json.encode(event)
+
+
+def undelivered(lost: Undelivered) -> bytes:
+    """Return the body that says that a note could not be delivered on another channel."""
+    event = {
+        "specversion": "1.0",
+        "id": lost.key,
+        "source": f"/cluster/{lost.cluster}",
+        "type": UNDELIVERED_TYPE,
+        "subject": lost.incident,
+        "time": rfc3339(lost.time_unix_nano),
+        "datacontenttype": "application/json",
+        "data": {
+            "channel": lost.channel,
+            "incident": lost.incident,
+            "undelivered": lost.webhook_id,
+            "attempts": lost.attempts,
+            "reason": lost.reason,
+            "title": lost.title,
         },
     }
     return msgspec.json.encode(event)
