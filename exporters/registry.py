@@ -9,12 +9,14 @@ from exporters.host.memory_errors import MemoryErrors
 from exporters.host.pcie import Pcie
 from exporters.host.pressure import Pressure
 from exporters.host.processor import Processor
+from exporters.nic.adapters import Adapters
 from exporters.nic.interfaces import Interfaces
 from exporters.storage.drives import Drives
 from exporters.storage.filesystems import Filesystems
 from forewarn.errors import ConfigError
 
 COLLECTORS: dict[str, Callable[[Host], Collector]] = {
+    "adapters": Adapters,
     "clock": Clock,
     "drives": Drives,
     "filesystems": Filesystems,
