@@ -51,9 +51,7 @@ class Agent:
         own = settings.agent
         self._settings, self._registry = settings, registry
         self._node = own.node_name()
-        self._host = host or Host(
-            entities.path("node", self._node), interfaces=own.interfaces
-        )
+        self._host = host or Host(entities.path("node", self._node), interfaces=own.interfaces)
         self._spool = Spool(producer, own.buffer_bytes)
         self._announcer = Announcer(settings.cluster, self._spool, own.inventory_seconds)
         boot_id = machine.boot_id(self._host.proc)

@@ -11,8 +11,12 @@ from exporters.host.pressure import Pressure
 from exporters.host.processor import Processor
 from exporters.nic.adapters import Adapters
 from exporters.nic.interfaces import Interfaces
+from exporters.nic.optics import Optics
 from exporters.storage.drives import Drives
 from exporters.storage.filesystems import Filesystems
+from exporters.storage.mounts import Mounts
+from exporters.storage.mountstats import Mountstats
+from exporters.storage.smart import Smart
 from forewarn.errors import ConfigError
 
 COLLECTORS: dict[str, Callable[[Host], Collector]] = {
@@ -23,9 +27,13 @@ COLLECTORS: dict[str, Callable[[Host], Collector]] = {
     "interfaces": Interfaces,
     "limits": Limits,
     "memory_errors": MemoryErrors,
+    "mounts": Mounts,
+    "mountstats": Mountstats,
+    "optics": Optics,
     "pcie": Pcie,
     "pressure": Pressure,
     "processor": Processor,
+    "smart": Smart,
 }
 # Sources of events: they wait for something to happen instead of being asked.
 STREAMS = ("kernel_log", "reporter")

@@ -151,7 +151,7 @@ class Agent(_Section, frozen=True, kw_only=True):
     state_directory: str = ""
     """Where cursors are kept; empty is $FOREWARN_STATE, else ~/.local/state/forewarn."""
     interfaces: tuple[str, ...] = ()
-    """Virtual network interfaces that are read besides the adapters, by name or pattern (`bond*`)."""
+    """Virtual interfaces that are read besides the adapters, by name or pattern (`bond*`)."""
     kernel_log: KernelLog = KernelLog()
     """See the table below."""
     job_log: tuple[JobLog, ...] = ()

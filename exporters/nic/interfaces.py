@@ -74,6 +74,8 @@ class Interfaces:
 
     def _share(self, port: Port, found: dict[str, Measurement], speed: Answer) -> Answer:
         rx, tx = found.get(_RX), found.get(_TX)
-        if rx is None or tx is None or rx.outcome or tx.outcome:
+        if rx is None or tx is None:
             return Outcome.NOT_DUE
+        if rx.outcome or tx.outcome:
+            return max(rx.outcome, tx.outcome)
         return self._used.of(port.entity, self._monotonic(), rx.value, tx.value, speed)

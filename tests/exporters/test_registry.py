@@ -15,6 +15,7 @@ ROOT = Path(exporters.__file__).parent
 PARTS = {
     "kernel_log", "kernel_lines", "kernel_rules", "kernel_cursor", "parts", "xid",
     "jobs", "lines", "signals", "reporter",
+    "ports", "sources", "counters", "link", "ethtool",
 }  # fmt: skip
 
 
@@ -72,5 +73,5 @@ def test_a_disabled_collector_is_left_out(captured: Host) -> None:
 
 
 def test_disabling_an_unknown_name_is_an_error(captured: Host) -> None:
-    with pytest.raises(ConfigError, match=r"agent.disable: unknown disks; one of clock"):
+    with pytest.raises(ConfigError, match=r"agent.disable: unknown disks; one of adapters, clock"):
         registry.build(captured, ["disks"])
