@@ -36,7 +36,7 @@ COLLECTORS: dict[str, Callable[[Host], Collector]] = {
     "smart": Smart,
 }
 # Sources of events: they wait for something to happen instead of being asked.
-STREAMS = ("kernel_log", "reporter")
+STREAMS = ("kernel_log", "reporter", "job_logs")
 
 
 def build(host: Host, disable: Iterable[str] = ()) -> list[Collector]:
