@@ -142,8 +142,8 @@ def test_node_name_is_the_hosts_unless_set() -> None:
 
 
 def test_job_logs_are_typed() -> None:
-    text = '[[agent.job_log]]\npath = "/logs/*/out"\nformat = "megatron"\njob_pattern = "/(?P<job>.)/"'
-    (log,) = config.parse(text, "f.toml").agent.job_log
+    keys = 'path = "/logs/*/out"\nformat = "megatron"\njob_pattern = "/(?P<job>.)/"'
+    (log,) = config.parse(f"[[agent.job_log]]\n{keys}", "f.toml").agent.job_log
     assert (log.path, log.format, log.job) == ("/logs/*/out", "megatron", "")
 
 
