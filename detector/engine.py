@@ -48,7 +48,9 @@ class Engine:
         self.series, self.inventory, self._ledger = Series(), Inventory(), Ledger()
         self._groups = Groups(self.series, self.inventory)
         self.families = Families(cluster, self.series, self.inventory, self._ledger)
-        self._judge = Judge(cluster, self.series, self.inventory, self._groups, self._ledger)
+        self._judge = Judge(
+            cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
+        )
         self._scoring = Scoring(self.series, self.families, self._judge)
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew
@@ -110,8 +112,7 @@ class Engine:
         item = self._decoder.read(message)
         if item is None:
             return []
-        if self._ticks.add_job_frame(item):
-            self.telling.late.inc()
+        self._ticks.add_job_frame(item)
         found = (
             self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()

@@ -32,8 +32,9 @@ class Scoring:
             score = score._replace(ready=score.ready & ~quiet)
             if scorer is self._families.band:
                 self._note(part, score)
-            out += self._judge.lasting(part, score, scorer.family, self._levels)
-            scorer.absorb(part, self._judge.frozen | quiet)
+            found, frozen = self._judge.lasting(part, score, scorer.family, self._levels)
+            out += found
+            scorer.absorb(part, frozen | quiet)
         return out
 
     @staticmethod

@@ -12,7 +12,9 @@ from forewarn.bus import Message, Position
 from forewarn.records import NANOSECONDS, Event
 
 WAIT_NANO = NANOSECONDS // 2
+ALONE_NANO = 2 * NANOSECONDS  # a tick without any node's frame waits so long for one
 LIVE_TICKS = 3  # a stream that missed more than these is not waited for
+EVERY_TICKS = 2  # nor is one whose last two frames were further apart: it comes when it comes
 IDLE_NANO = 5 * NANOSECONDS  # a partition this far behind is idle or backlog, and holds nobody up
 Stream = tuple[str, str]
 
@@ -25,7 +27,14 @@ class Tick:
         self.frames: list[Item] = []
         self.job_frames: list[Item] = []
         self.events: list[Event] = []
-        self.appended: list[int] = []
+        self.appended: list[int] = []  # of node frames, in the order of arrival
+        self.opened = 0  # append time of the first item
+
+    def deadline(self) -> int:
+        """Return the append time from which on the tick waits for nobody."""
+        if not self.appended:
+            return self.opened + ALONE_NANO
+        return self.appended[(len(self.appended) - 1) // 2] + WAIT_NANO
 
 
 class Ticks:
@@ -34,6 +43,7 @@ class Ticks:
     def __init__(self) -> None:
         self._open: dict[int, Tick] = {}
         self._last: dict[Stream, int] = {}
+        self._apart: dict[Stream, int] = {}  # seconds between the last two frames
         self._clocks: dict[Position, int] = {}
         self._newest = 0
         self._closed: int | None = None
@@ -53,29 +63,26 @@ class Ticks:
     def add_frame(self, item: Item) -> bool:
         """Take a node's frame; return whether its tick was closed already."""
         second, late = self._second(item.seconds)
-        tick = self._tick(second)
+        tick = self._tick(second, item.message.append_time_unix_nano)
         tick.frames.append(item)
         tick.appended.append(item.message.append_time_unix_nano)
         own = int(item.seconds)
-        self._last[item.stream] = max(own, self._last.get(item.stream, own))
+        if (before := self._last.get(item.stream)) is not None and own > before:
+            self._apart[item.stream] = own - before
+        self._last[item.stream] = own if before is None else max(own, before)
         if self._waiting is not None and own >= min(self._open):
             self._waiting.discard(item.stream)
         return late
 
-    def add_job_frame(self, item: Item) -> bool:
-        """Take a job's frame; jobs report by steps, so nobody waits for them."""
-        second, late = self._second(item.seconds)
-        tick = self._tick(second)
-        tick.job_frames.append(item)
-        tick.appended.append(item.message.append_time_unix_nano)
-        return late
+    def add_job_frame(self, item: Item) -> None:
+        """Take a job's frame; jobs report by steps: nobody waits for them, they are never late."""
+        second, _ = self._second(item.seconds)
+        self._tick(second, item.message.append_time_unix_nano).job_frames.append(item)
 
     def add_event(self, event: Event, appended: int) -> None:
         """Take an event, at its own time but not ahead of the stream's clock."""
         second, _ = self._second(min(event.time_unix_nano, appended) / NANOSECONDS)
-        tick = self._tick(second)
-        tick.events.append(event)
-        tick.appended.append(appended)
+        self._tick(second, appended).events.append(event)
 
     def _second(self, seconds: float) -> tuple[int, bool]:
         second = int(seconds)
@@ -87,10 +94,11 @@ class Ticks:
         assert self._closed is not None  # noqa: S101 - late implies closed
         return self._closed + 1
 
-    def _tick(self, second: int) -> Tick:
+    def _tick(self, second: int, appended: int) -> Tick:
         if second not in self._open:
             earliest = min(self._open, default=None)
             self._open[second] = Tick(second)
+            self._open[second].opened = appended
             if earliest is None or second < earliest:
                 self._waiting = None
         return self._open[second]
@@ -116,13 +124,17 @@ class Ticks:
         if self._waiting is None:
             target = second if self._closed is not None else second + 1
             self._waiting = {
-                s for s, last in self._last.items() if second - LIVE_TICKS <= last < target
+                stream
+                for stream, last in self._last.items()
+                if second - LIVE_TICKS <= last < target and self._often(stream)
             }
         if self._last and not self._waiting and (self._closed is not None or self._moved(second)):
             return True
-        appended = self._open[second].appended  # in the order of arrival: the middle is the median
-        deadline = appended[(len(appended) - 1) // 2] + WAIT_NANO
+        deadline = self._open[second].deadline()
         return self._newest >= deadline and self.clock() >= deadline
+
+    def _often(self, stream: Stream) -> bool:
+        return self._apart.get(stream, EVERY_TICKS) <= EVERY_TICKS
 
     def _moved(self, second: int) -> bool:
         """Say whether the streams of the very first tick have all gone on to a later one."""

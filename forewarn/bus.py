@@ -85,7 +85,11 @@ class Consumer(Protocol):
     """Reads a set of topics."""
 
     def poll(self, timeout_seconds: float, max_messages: int = 1000) -> list[Message]:
-        """Return what is there, waiting at most the time given; order is kept per partition."""
+        """Return what is there, waiting at most the time given.
+
+        Order is kept per partition, and partitions are merged by append time: among them, too, an
+        earlier message comes first, as far as it could be there yet.
+        """
 
     def commit(self) -> None:
         """Remember (for the group) that all polled messages are done with."""

@@ -124,6 +124,14 @@ def predicate_text(predicate: Predicate, findings: Iterable[Finding] = ()) -> Te
     return Text(english + where.en, chinese + where.zh)
 
 
+def finding_text(finding: Finding) -> Text:
+    """Say what a finding saw, as a title: `State of the job (failed): seen`."""
+    if finding.signal not in CATALOGUE:
+        return Text(f"{finding.signal} {finding.movement}", f"{finding.signal} {finding.movement}")
+    codes = (finding.code,) if finding.code else ()
+    return predicate_text(Predicate(signal=finding.signal, movement=finding.movement, codes=codes))
+
+
 def _alternatives(predicate: Predicate, seen: tuple[Finding, ...]) -> Text:
     signals = {finding.signal for finding in seen}
     for own in predicate.any:

@@ -1,9 +1,10 @@
 """Family context: what a level should be, given the load now and before, and the air around.
 
 Per device a ridge regression on [1, load, lagged loads, inlet], shrunk to the coefficients pooled
-over its hardware model. One more feature fades with the longest lag from the first sample on: the
-load before it is unknown, and a first-order lag forgets its start just so. Lagged load is the key feature (facts: 1.00 recall where instantaneous
-load gives 0.01). Learning waits 15 minutes, so that the onset of a fault is cut out of it.
+over its hardware model. Lagged load is the key feature (facts: 1.00 recall where instantaneous load
+gives 0.01). One more feature fades with the longest lag from the first sample on: the load before
+it is unknown, and a first-order lag forgets its start just so. Learning waits 10 to 15 minutes, so
+that the onset of a fault is cut out of it.
 """
 
 from collections.abc import Callable

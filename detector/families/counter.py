@@ -56,6 +56,7 @@ class Counter:
     def __init__(self) -> None:
         self._states: list[State] = []
         self._pooled = np.zeros(len(SIGNALS), np.float32)
+        self._sums: dict[int, NDArray[np.float64]] = {}  # by block: events and seconds by class
 
     def state(self, block: Block) -> State:
         """Return the state of a block, grown to the series it holds now."""
@@ -109,14 +110,14 @@ class Counter:
         s.seconds[rows] = s.seconds[rows] * fade + np.where(take, wave.dt, 0)
 
     def learn(self, block: Block) -> None:
-        """Pool the rates of this block's classes (the last block to speak for a class wins)."""
+        """Pool the rates of each class over all blocks."""
         s, used = self.state(block), slice(0, block.used)
         own = s.growing[used]
         klass = block.klass[used][own].astype(np.int64)
-        events = np.bincount(klass, s.events[used][own], len(SIGNALS))
-        seconds = np.bincount(klass, s.seconds[used][own], len(SIGNALS))
-        seen = seconds > 0
-        self._pooled[seen] = (events[seen] / seconds[seen]).astype(np.float32)
+        both = (s.events[used][own], s.seconds[used][own])
+        self._sums[block.number] = np.array([np.bincount(klass, x, len(SIGNALS)) for x in both])
+        events, seconds = sum(self._sums.values(), np.zeros((2, len(SIGNALS))))
+        self._pooled = np.where(seconds > 0, events / np.maximum(seconds, 1), 0).astype(np.float32)
 
     def rebase(self, block: Block, rows: Ints) -> None:
         """Keep the rate: errors belong to the hardware, not to the job."""

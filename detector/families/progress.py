@@ -121,7 +121,6 @@ class _Job:
     def __init__(self) -> None:
         self.trends = {name: Trend(rule) for name, rule in RULES.items()}
         self.paused_until = 0.0
-        self.ended = False
         self.last_step = math.nan
         self.step_seconds: deque[float] = deque(maxlen=MEMORY_STEPS)
         self.nan_since: dict[str, float] = {}
@@ -143,9 +142,10 @@ class Progress:
             job.paused_until, job.last_step = seconds, seconds
         elif state in {"running", "restarted"}:
             self._jobs[entity] = _Job()
-        else:
-            job.ended = True
-        return self._close_all(entity, seconds) if state == "completed" else []
+        else:  # completed, failed, cancelled …: nothing is expected of it any more
+            del self._jobs[entity]
+            return self._close_all(entity, seconds)
+        return []
 
     def on_values(self, entity: str, values: dict[str, float], seconds: float) -> list[Finding]:
         """Take the readings of one job at one instant; the signals are the catalogue's."""
@@ -218,7 +218,7 @@ class Progress:
 
     def _hang(self, job: _Job, entity: str, age: float, seconds: float) -> Finding | None:
         key: Key = (entity, "job_last_step_age_seconds", "progress")
-        if len(job.step_seconds) < WARM_STEPS or job.ended:
+        if len(job.step_seconds) < WARM_STEPS:
             return None
         usual = median(job.step_seconds)
         limit = max(HANG_SECONDS, HANG_STEPS * usual)

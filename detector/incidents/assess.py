@@ -4,12 +4,12 @@ from typing import Protocol
 
 import msgspec
 
-from forewarn.catalogue.movements import MOVEMENTS
 from forewarn.incident import Hypothesis, Incident
 from forewarn.inventory import Inventory
 from forewarn.language import Text
 from forewarn.records import SEVERITIES, Finding, Severity
 from runbooks import UNKNOWN, Counts
+from runbooks.render import finding_text
 
 
 class Ranker(Protocol):
@@ -48,6 +48,4 @@ def gravest(findings: tuple[Finding, ...]) -> Severity:
 def _title(ranked: tuple[Hypothesis, ...], opener: Finding) -> Text:
     if ranked and ranked[0].entry != UNKNOWN:
         return ranked[0].title
-    movement = MOVEMENTS[opener.movement]
-    what = opener.code or opener.signal
-    return Text(f"{what} {movement.meaning_en}", f"{what} {movement.meaning_zh}")
+    return finding_text(opener)

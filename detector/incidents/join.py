@@ -121,21 +121,34 @@ def claim(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
         return OWN_JOB
     if kind == "numeric":
         held = [own for own in incident.evidence if known.seat(own).kind == "numeric"]
-        return _causal(seat, held, known) if seat.kind == "stopped" else NOT
+        return _stopped(seat, held, known) if seat.kind == "stopped" else NOT
     return _causal(seat, held, known)
+
+
+def _stopped(seat: Seat, held: list[Finding], known: Knowledge) -> Firmness:
+    """Rate the end of a job whose numbers went bad: theirs, unless hardware claims it."""
+    in_time = OWN_JOB if _is_in_time(seat.finding, held) else NOT
+    return max(_causal(seat, held, known), in_time)
 
 
 def _causal(seat: Seat, held: list[Finding], known: Knowledge) -> Firmness:
     """Rate by what the findings' causes say that they do to a job, with the times in order."""
-    begin = min(own.opened_at_unix_nano for own in held)
-    last = max(own.opened_at_unix_nano for own in held)
-    shown = seat.finding.opened_at_unix_nano
-    is_late = begin > shown + JOB_BEFORE_SECONDS * NANOSECONDS
-    is_old = last < shown - JOB_AFTER_SECONDS * NANOSECONDS
     effect = known.causes.effect(known.causes.called(held), seat.kind)
-    if is_late or is_old or not effect:
+    if not effect or not _is_in_time(seat.finding, held):
         return NOT
     return 1 + effect, max(SEVERITIES.index(own.severity) for own in held)
+
+
+def _is_in_time(symptom: Finding, held: list[Finding]) -> bool:
+    """Say whether the symptom showed while the findings held, or soon before or after.
+
+    A finding that is still open goes on working on the job, however long ago it began.
+    """
+    shown = symptom.opened_at_unix_nano
+    if min(own.opened_at_unix_nano for own in held) > shown + JOB_BEFORE_SECONDS * NANOSECONDS:
+        return False
+    oldest = shown - JOB_AFTER_SECONDS * NANOSECONDS
+    return any(own.closed_at_unix_nano is None or own.closed_at_unix_nano >= oldest for own in held)
 
 
 def _by_job(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:

@@ -4,14 +4,13 @@ Python runs here only for the few rows that begin, go on or end; bounded by the 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from detector.families.contract import Score
 from detector.families.floors import LOAD
 from detector.groups import Groups
-from detector.series import Bool, Ints, Series, Wave
+from detector.series import F32, Block, Bool, Ints, Series, Wave
 from detector.verdict import statement
 from detector.verdict.ledger import Key, Ledger, identity, movement_of
 from detector.verdict.persistence import Persistence
@@ -19,7 +18,8 @@ from forewarn.catalogue import Family, Movement, Signal
 from forewarn.inventory import Inventory
 from forewarn.records import SEVERITIES, Finding, Severity
 
-TWINS = 5  # fewer twins than this say nothing about a common cause
+Rebase = Callable[[Block, Ints], None]
+Level = Callable[[Ints], F32]
 COMMON = 0.5  # share of one's own effect that the median twin must show
 
 
@@ -27,27 +27,37 @@ class Judge:
     """Turns verdicts on rows into findings."""
 
     def __init__(
-        self, cluster: str, series: Series, inventory: Inventory, groups: Groups, ledger: Ledger
+        self,
+        cluster: str,
+        series: Series,
+        inventory: Inventory,
+        groups: Groups,
+        ledger: Ledger,
+        rebase: Rebase,
     ) -> None:
         self._cluster, self._series, self._groups = cluster, series, groups
-        self._inventory, self._ledger = inventory, ledger
+        self._inventory, self._ledger, self._rebase = inventory, ledger, rebase
         self.persistence = Persistence()
-        self.frozen: Bool = np.zeros(0, np.bool_)
 
-    def lasting(self, wave: Wave, score: Score, family: Family, level: Any) -> list[Finding]:
-        """Judge what must persist; `level` gives the effect of any slot, for its twins."""
+    def lasting(
+        self, wave: Wave, score: Score, family: Family, level: Level
+    ) -> tuple[list[Finding], Bool]:
+        """Judge what must persist; return the findings, and which rows must not be learned from.
+
+        `level` gives the latest effect of any slots: what the twins in the job show.
+        """
         judged = self.persistence.step(wave, score)
         begun = [self._begin(wave, score, family, at, level) for at in _where(judged.begins)]
         going = [self._go_on(wave, score, family, at) for at in _where(judged.goes_on)]
         ended = [self._end(wave, family, at) for at in _where(judged.ends)]
-        self.frozen = judged.frozen
-        return [finding for finding in (*begun, *going, *ended) if finding is not None]
+        found = [finding for finding in (*begun, *going, *ended) if finding is not None]
+        return found, judged.frozen
 
     def _local(self, wave: Wave, at: int) -> int:
         return int(wave.rows[at]) if not isinstance(wave.rows, slice) else at
 
     def _begin(
-        self, wave: Wave, score: Score, family: Family, at: int, level: Callable[[Ints], Any]
+        self, wave: Wave, score: Score, family: Family, at: int, level: Level
     ) -> Finding | None:
         block, local = wave.block, self._local(wave, at)
         signal, seconds = block.signal(local), float(wave.time[at])
@@ -56,6 +66,7 @@ class Judge:
             return None
         effect = float(score.effect[at])
         if family == "band" and self._common(signal, block.entity(local), effect, level):
+            self._rebase(block, np.array([local]))
             return None
         self.persistence.open(block, local, seconds)
         stepped = self.persistence.stepped(block, local)
@@ -67,13 +78,14 @@ class Judge:
         )  # fmt: skip
         return self._ledger.open(key, found, seconds)
 
-    def _common(self, signal: Signal, entity: str, effect: float, level: Any) -> bool:
+    def _common(self, signal: Signal, entity: str, effect: float, level: Level) -> bool:
         """Say whether the twins in the job moved alike: then the job's own signals tell it."""
         job = self._inventory.job_of(entity)
         if signal.name not in LOAD or not job:
             return False
-        twins = level(self._groups.peers(signal.name, job))
-        return len(twins) >= TWINS and float(np.median(twins)) / effect >= COMMON
+        peers = self._groups.peers(signal.name, job)
+        twins = level(peers[peers != self._series.find(signal.name, entity)])
+        return len(twins) > 0 and float(np.median(twins)) / effect >= COMMON
 
     def _go_on(self, wave: Wave, score: Score, family: Family, at: int) -> Finding | None:
         local, effect = self._local(wave, at), float(score.effect[at])
@@ -90,8 +102,8 @@ class Judge:
         if held is None:
             return None
         told = self._ledger.update(
-            key, seconds, observed=statement.finite(observed), effect=effect,
-            surprise=min(300.0, surprise),
+            key, seconds, observed=statement.finite(observed), effect=statement.short(effect),
+            surprise=statement.short(surprise),
             severity=_graver(held.severity, statement.severity(family, held.movement, effect)),
         )  # fmt: skip
         return self._fresh(told) if told is not None else None

@@ -7,6 +7,7 @@ from forewarn.catalogue import Family, Movement, Signal
 from forewarn.records import NANOSECONDS, Finding, Reading, Severity
 
 MAX_READINGS = 64
+LARGEST = 300.0
 GRAVE_EFFECT = 3.0  # floors: from here on a learned deviation is major
 MODEL_IDS: dict[Family, str] = {"band": "band/1", "context": "context/1", "counter": "counter/1"}
 
@@ -31,9 +32,14 @@ def readings(series: Series, entity: str) -> tuple[Reading, ...]:
     return tuple(found)
 
 
-def finite(value: float | None) -> float | None:
+def finite(value: float | None, digits: int = 7) -> float | None:
     """Return a value that may travel: NaN and infinities become None, float32 dust goes."""
-    return float(f"{value:.7g}") if value is not None and math.isfinite(value) else None
+    return float(f"{value:.{digits}g}") if value is not None and math.isfinite(value) else None
+
+
+def short(value: float) -> float:
+    """Return a surprise or an effect, at most 300 in size, to four digits."""
+    return finite(max(-LARGEST, min(LARGEST, value)), 4) or 0.0
 
 
 def text(signal: Signal, entity: str, observed: float, expected: float | None) -> str:
@@ -54,9 +60,9 @@ def finding(
     return Finding(
         id=id_, cluster=cluster, entity=entity, signal=signal.name, family=family,
         movement=movement, value_class="number", opened_at_unix_nano=nano,
-        updated_at_unix_nano=nano, observed=finite(observed), expected=finite(expected),
-        low=finite(low), high=finite(high), unit=signal.unit, surprise=min(300.0, surprise),
-        effect=finite(effect) or 0.0, severity=severity(family, movement, effect),
+        updated_at_unix_nano=nano, observed=finite(observed), expected=finite(expected, 6),
+        low=finite(low, 6), high=finite(high, 6), unit=signal.unit, surprise=short(surprise),
+        effect=short(effect), severity=severity(family, movement, effect),
         text=text(signal, entity, observed, expected), job=job,
         model_id=MODEL_IDS.get(family, ""), readings=around,
     )  # fmt: skip

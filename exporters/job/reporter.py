@@ -56,6 +56,8 @@ class ReporterSocket:
             "Lines of training processes: taken, bad, too_long.",
             ["outcome"], registry=registry,
         )  # fmt: skip
+        for outcome in ("taken", "bad", "too_long"):  # a rate sees the first one only from 0
+            self._lines.labels(outcome)
         self._dropped = Counter(
             "forewarn_reporter_dropped",
             "Lines that training processes dropped while the agent was away.", registry=registry,

@@ -3,17 +3,18 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import kafka.errors as kafka_errors
-from kafka import KafkaConsumer, TopicPartition
+from kafka import KafkaConsumer, OffsetAndMetadata, TopicPartition
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 
 from forewarn.bus import TOPICS, Consumer, Message, Position, TopicName
 from forewarn.errors import BusError
 from forewarn.kafka import admin
 from forewarn.kafka.link import CONNECT_SECONDS, Link, passing
+from forewarn.kafka.merge import Merge
 
 logger = logging.getLogger(__name__)
 SESSION_MS = 10_000  # a dead worker's partitions move after this
@@ -21,6 +22,7 @@ HEARTBEAT_MS = 1_000  # a member learns of a new one by its heartbeat
 CALL_MS = 2_000
 LOOK_SECONDS = 2.0  # how often an idle consumer asks whether Kafka is there
 ENDS_SECONDS = 1.0  # how long the ends of the partitions are taken from the latest answer
+HOLD_SECONDS = 5.0  # a partition whose leader is away holds the others up no longer than this
 _LOG_APPEND_TIME = 1
 _NANOSECONDS = 1_000_000
 
@@ -42,6 +44,8 @@ class KafkaBusConsumer(Consumer):
         self._next_look = self._ends_until = 0.0
         self._ends: dict[Any, int] = {}
         self._uncommitted = False
+        self._merge: Merge[Any] = Merge()
+        self._held_since = 0.0
         self._told_times: set[TopicName] = set()
         self._commits_fail = False
         self._reach()
@@ -53,17 +57,59 @@ class KafkaBusConsumer(Consumer):
             BusError: if Kafka refuses us or a topic is missing.
 
         """
+        deadline = time.monotonic() + timeout_seconds
         if self._client is None and not self._reach():
             time.sleep(min(timeout_seconds, 1.0))
             return []
+        messages = self._due(max_messages) if len(self._merge) else []
+        while not messages:
+            self._fetch(max(0.0, deadline - time.monotonic()), max_messages)
+            messages = self._due(max_messages)
+            if time.monotonic() >= deadline:
+                break
+        self._note(messages)
+        return messages
+
+    def _fetch(self, timeout_seconds: float, max_messages: int) -> None:
         try:
             batches = self._client.poll(int(timeout_seconds * 1000), max_records=max_messages)
         except (kafka_errors.KafkaError, OSError) as error:
             self._bear(error)
-            return []
-        messages = [self._message(record) for batch in batches.values() for record in batch]
-        self._note(messages)
+            return
+        if not len(self._merge):
+            self._held_since = time.monotonic()
+        for at, records in batches.items():
+            self._merge.add(at, [self._message(record) for record in records])
+        if batches:
+            self._ask_ends()
+
+    def _due(self, limit: int) -> list[Message]:
+        """Return messages in the order of their append times; stop fetching what is far ahead."""
+        assigned = self._client.assignment()
+        self._merge.keep(assigned)
+        messages = self._merge.take(limit, self._behind(assigned))
+        if not messages and time.monotonic() - self._held_since > HOLD_SECONDS:
+            messages = self._merge.take(limit, ())
+        if messages:
+            self._held_since = time.monotonic()
+        self._throttle(assigned)
         return messages
+
+    def _behind(self, assigned: Iterable[Any]) -> list[Any]:
+        """Return the partitions with more at the broker, as of its latest answers."""
+        found = []
+        for at in assigned:
+            fetched = self._position(at, fetched=True)
+            if fetched is None or fetched < max(
+                self._client.highwater(at) or 0, self._ends.get(at, 0)
+            ):
+                found.append(at)
+        return found
+
+    def _throttle(self, assigned: Set[Any]) -> None:
+        full, paused = self._merge.full() & assigned, self._client.paused()
+        self._client.pause(*(full - paused))
+        self._client.resume(*(paused - full))
 
     def commit(self) -> None:
         """Remember, for the group, all that was polled; a commit that fails is covered by the next.
@@ -75,13 +121,21 @@ class KafkaBusConsumer(Consumer):
         if self._group is None or self._client is None or not self._uncommitted:
             return
         try:
-            self._client.commit(timeout_ms=CALL_MS)
+            self._client.commit(self._offsets(), timeout_ms=CALL_MS)
             self._commits_fail = self._uncommitted = False
         except (kafka_errors.CommitFailedError, kafka_errors.RebalanceInProgressError) as error:
             self._commit_failed(error)
         except (kafka_errors.KafkaError, OSError) as error:
             self._bear(error)
             self._commit_failed(error)
+
+    def _offsets(self) -> dict[Any, Any]:
+        known = {at: self._position(at) for at in self._client.assignment()}
+        return {
+            at: OffsetAndMetadata(offset, "", -1)
+            for at, offset in known.items()
+            if offset is not None
+        }
 
     def positions(self) -> Mapping[Position, int]:
         """Return the next offset of every assigned partition; before the first contact, `start`."""
@@ -94,8 +148,11 @@ class KafkaBusConsumer(Consumer):
                 found[self._link.topic(at.topic), at.partition] = offset
         return found
 
-    def _position(self, at: Any) -> int | None:
-        """Return the next offset of a partition; None while it is not known yet."""
+    def _position(self, at: Any, fetched: bool = False) -> int | None:
+        """Return the offset after what was polled, or fetched; None while it is not known yet."""
+        held = None if fetched else self._merge.next_offset(at)
+        if held is not None:
+            return held
         try:
             offset: int | None = self._client.position(at, timeout_ms=CALL_MS)
         except (kafka_errors.KafkaError, OSError) as error:
@@ -110,16 +167,17 @@ class KafkaBusConsumer(Consumer):
         """
         if self._client is None:
             return 0
-        assigned = self._client.assignment()
-        now = time.monotonic()
-        if assigned and (now >= self._ends_until or not assigned <= self._ends.keys()):
-            self._ends_until = now + ENDS_SECONDS
-            self._ask_ends(list(assigned))
-        return self._measure(assigned)
+        self._ask_ends()
+        return self._measure(self._client.assignment())
 
-    def _ask_ends(self, partitions: list[Any]) -> None:
+    def _ask_ends(self) -> None:
+        """Ask where the partitions end; the answer is good for a second."""
+        assigned, now = self._client.assignment(), time.monotonic()
+        if not assigned or (now < self._ends_until and assigned <= self._ends.keys()):
+            return
+        self._ends_until = now + ENDS_SECONDS
         try:
-            self._ends = self._client.end_offsets(partitions, timeout_ms=CALL_MS)
+            self._ends = self._client.end_offsets(list(assigned), timeout_ms=CALL_MS)
             self._link.answered()
         except (kafka_errors.KafkaError, OSError) as error:
             self._bear(error)

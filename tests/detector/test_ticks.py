@@ -1,6 +1,6 @@
 """When a tick closes, and where late frames go."""
 
-from tests.detector.feed import Bench, frame
+from tests.detector.feed import Bench, event, frame
 
 CPU = {("node_cpu_utilization_ratio", "node/n1"): 0.5}
 
@@ -56,3 +56,33 @@ def test_late_frame_updates_its_series_and_is_counted():
     slot = bench.engine.series.find("node_cpu_utilization_ratio", "node/n2")
     assert slot is not None
     assert bench.engine.series.value(slot)[0] == 0.75
+
+
+def test_event_of_a_second_does_not_close_it_before_its_nodes_report():
+    """An event is appended at once, frames of the same second up to a second later."""
+    bench = Bench()
+    _both(bench, range(4))
+    before = _closed(bench)
+    bench.event(event(4.05, "job/a", "job.state:running"))
+    bench.one(4.7, CPU, node="n1")
+    assert _closed(bench) == before
+    bench.one(4.9, {("node_cpu_utilization_ratio", "node/n2"): 0.5}, node="n2")
+    assert _closed(bench) == before + 1
+    assert bench.metric("forewarn_frames_late_total") == 0
+
+
+def test_jobs_without_any_node_have_ticks_too():
+    bench = Bench()
+    for second in range(6):
+        bench.one(second, {("job_loss", "job/a"): 2.0}, topic="jobs", source="reporter:a")
+    assert _closed(bench) >= 3
+
+
+def test_slow_collector_with_a_stream_of_its_own_is_not_waited_for():
+    bench = Bench()
+    slow = {("node_power_watts", "node/n1"): 800.0}
+    for second in range(26):
+        if second % 10 == 0:
+            bench.one(second, slow, source="agent/bmc")
+        bench.one(second, CPU)
+    assert _closed(bench) == 26

@@ -163,6 +163,13 @@ def test_completed_job_is_not_waited_for():
     assert run.progress.on_deadline(run.now + 1000) == []
 
 
+def test_job_that_failed_closes_its_findings():
+    run = Run()
+    run.steps(5, job_loss=math.nan)
+    run.state("failed")
+    assert run.found[-1].closed_at_unix_nano is not None
+
+
 def test_restarted_job_learns_its_step_time_anew():
     run = Run()
     run.steps(50)

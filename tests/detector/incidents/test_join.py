@@ -90,10 +90,30 @@ def test_symptom_long_before_a_fault_is_not_its_consequence(stage: Stage) -> Non
     assert {own.entity for own in stage.living()} == {JOB, HOT_GPU}
 
 
-def test_symptom_long_after_a_fault_is_not_its_consequence(stage: Stage) -> None:
+def test_symptom_long_after_a_fault_was_over_is_not_its_consequence(stage: Stage) -> None:
+    hot = finding(samples.THROTTLED, HOT_GPU, 0)
+    stage.feed(hot)
+    stage.feed(samples.closed(hot, 100))
+    stage.feed(finding(samples.STEP_UP, JOB, 2000, job=samples.JOB))
+    assert {own.entity for own in stage.store.incidents()} == {JOB, HOT_GPU}
+
+
+def test_symptom_while_a_fault_goes_on_is_its_consequence(stage: Stage) -> None:
     stage.feed(finding(samples.THROTTLED, HOT_GPU, 0))
     stage.feed(finding(samples.STEP_UP, JOB, 2000, job=samples.JOB))
-    assert {own.entity for own in stage.living()} == {JOB, HOT_GPU}
+    assert {own.entity for own in stage.living()} == {HOT_GPU}
+
+
+def test_job_that_fails_after_its_numbers_went_bad_is_one_incident(stage: Stage) -> None:
+    failed = {
+        "signal": "job.state", "movement": "event", "family": "event",
+        "value_class": "code", "code": "job.state:failed",
+    }  # fmt: skip
+    stage.feed(finding(samples.NAN, JOB, 0, job=samples.JOB))
+    stage.feed(finding(failed, JOB, 20, job=samples.JOB))
+    (incident,) = stage.living()
+    assert {own.signal for own in incident.evidence} == {"job.nan", "job.state"}
+    assert incident.hypotheses[0].entry.startswith("TRN-")
 
 
 def test_symptom_of_another_job_is_not_joined(make_stage: MakeStage) -> None:
