@@ -2,12 +2,11 @@
 
 import errno
 import math
-import re
 from functools import cached_property
 from pathlib import Path
 
 from exporters.collector import Measurement
-from exporters.nic.ethtool import Ethtool
+from exporters.nic.ethtool import Ethtool, Statistics
 from exporters.nic.ports import Port
 from exporters.nic.sources import SOURCES, Part
 from forewarn.records import Outcome
@@ -52,11 +51,11 @@ class Counters:
         held = self._statistics
         if isinstance(held, Outcome):
             return held
-        found = [value for name, value in held.items() if re.fullmatch(pattern, name)]
-        return float(sum(found)) if found else Outcome.UNSUPPORTED
+        total = held.total(pattern)
+        return Outcome.UNSUPPORTED if total is None else total
 
     @cached_property
-    def _statistics(self) -> dict[str, int] | Outcome:
+    def _statistics(self) -> Statistics | Outcome:
         if not self._port.interface:
             return Outcome.UNSUPPORTED
         try:

@@ -5,10 +5,13 @@ Source of every number here: include/uapi/linux/ethtool.h and sockios.h.
 
 import array
 import fcntl
+import re
 import socket
 import struct
 from collections.abc import Sequence
 from typing import Final
+
+import msgspec
 
 SIOCETHTOOL = 0x8946
 GSTRINGS, GSTATS, GSSET_INFO = 0x1B, 0x1D, 0x37
@@ -20,20 +23,49 @@ MODULE_BYTES = 1024
 LINK_BYTES = 48  # struct ethtool_link_settings without its masks
 
 
+class Names:
+    """The names of a driver's statistics; which of them fit a pattern is found out once."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.all = tuple(names)
+        self._places: dict[str, tuple[int, ...]] = {}
+
+    def places(self, pattern: str) -> tuple[int, ...]:
+        """Return where the names stand that fit."""
+        held = self._places.get(pattern)
+        if held is None:
+            fits = re.compile(pattern).fullmatch
+            held = tuple(place for place, name in enumerate(self.all) if fits(name))
+            self._places[pattern] = held
+        return held
+
+
+class Statistics(msgspec.Struct, frozen=True):
+    """A driver's statistics at one reading, parallel to their names."""
+
+    names: Names
+    values: Sequence[int]
+
+    def total(self, pattern: str) -> float | None:
+        """Return the sum of those that fit; None where none does."""
+        places = self.names.places(pattern)
+        return float(sum(self.values[place] for place in places)) if places else None
+
+
 class Ethtool:
     """Asks the drivers; for one thread. All methods raise OSError as the driver answers."""
 
     def __init__(self) -> None:
-        self._names: dict[str, list[str]] = {}
+        self._names: dict[str, Names] = {}
 
-    def statistics(self, interface: str) -> dict[str, int]:
+    def statistics(self, interface: str) -> Statistics:
         """Return the driver's own counters by its own names (`ethtool -S`)."""
         count = self._count(interface)
-        names = self._names.get(interface, [])
-        if len(names) != count:
-            names = self._names[interface] = self._read_names(interface, count)
+        names = self._names.get(interface)
+        if names is None or len(names.all) != count:
+            names = self._names[interface] = Names(self._read_names(interface, count))
         data = _ask(interface, struct.pack("=II", GSTATS, count), 8 * count)
-        return dict(zip(names, struct.unpack_from(f"={count}Q", data, 8), strict=True))
+        return Statistics(names, struct.unpack_from(f"={count}Q", data, 8))
 
     def _count(self, interface: str) -> int:
         head = struct.pack("=IIQ", GSSET_INFO, 0, 1 << SS_STATS)

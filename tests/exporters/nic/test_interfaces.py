@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from exporters.collector import Host, Notice
-from exporters.nic.ethtool import Ethtool
+from exporters.nic.ethtool import Ethtool, Names, Statistics
 from exporters.nic.interfaces import Interfaces
 from tests.exporters.fakes import Clock, Everything, table
 
@@ -22,10 +22,10 @@ class Driver(Ethtool):
         super().__init__()
         self.held, self.allowed = held, speeds or []
 
-    def statistics(self, interface: str) -> dict[str, int]:
+    def statistics(self, interface: str) -> Statistics:
         if not self.held:
             raise OSError(errno.EOPNOTSUPP, "Operation not supported")
-        return self.held
+        return Statistics(Names(list(self.held)), list(self.held.values()))
 
     def speeds(self, interface: str) -> list[int]:
         return self.allowed
@@ -174,7 +174,7 @@ def test_driver_statistics_that_fail_are_a_failure(empty: Host, put: Put) -> Non
     plain(put)
 
     class Broken(Driver):
-        def statistics(self, interface: str) -> dict[str, int]:
+        def statistics(self, interface: str) -> Statistics:
             raise OSError(errno.EIO, "firmware does not answer")
 
     found = table(Interfaces(empty, Broken({})).read({"nic_pfc_storm_events_total"}))
