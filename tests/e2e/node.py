@@ -49,7 +49,8 @@ class Node:
         self._decide = Decide(
             self.settings, self._store, load(), self._producer, CollectorRegistry()
         )
-        self.agent = Agent(self.settings, self.bus.producer(), CollectorRegistry())
+        self.registry = CollectorRegistry()  # the agent's
+        self.agent = Agent(self.settings, self.bus.producer(), self.registry)
         self.findings: list[Finding] = []
 
     def lived(self, seconds: int, readings: Callable[[int], list[Measurement]]) -> None:
