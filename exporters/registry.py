@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from exporters.collector import Collector, Host
+from exporters.devices import Compound
+from exporters.gpu.nvml.node import Nvml
 from exporters.host.clock import Clock
 from exporters.host.limits import Limits
 from exporters.host.memory_errors import MemoryErrors
@@ -29,6 +31,7 @@ COLLECTORS: dict[str, Callable[[Host], Collector]] = {
     "memory_errors": MemoryErrors,
     "mounts": Mounts,
     "mountstats": Mountstats,
+    "nvml": Nvml,
     "optics": Optics,
     "pcie": Pcie,
     "pressure": Pressure,
@@ -40,7 +43,7 @@ STREAMS = ("kernel_log", "reporter", "job_logs")
 
 
 def build(host: Host, disable: Iterable[str] = ()) -> list[Collector]:
-    """Make the collectors of a node, less those disabled.
+    """Make the collectors of a node and of its devices, less those disabled.
 
     Raises:
         ConfigError: if a disabled name is none of ours.
@@ -50,4 +53,6 @@ def build(host: Host, disable: Iterable[str] = ()) -> list[Collector]:
     if unknown:
         known = ", ".join([*COLLECTORS, *STREAMS])
         raise ConfigError(f"agent.disable: unknown {', '.join(unknown)}; one of {known}")
-    return [make(host) for name, make in COLLECTORS.items() if name not in set(disable)]
+    made = [make(host) for name, make in COLLECTORS.items() if name not in set(disable)]
+    devices = [part for own in made if isinstance(own, Compound) for part in own.parts()]
+    return [*made, *devices]

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -61,8 +62,9 @@ class Streams:
         )  # fmt: skip
         self._streams = {n: s for n, s in table.items() if n not in settings.disable}
 
-    def start(self) -> None:
-        """Start all; one that dies is told and leaves the others alone."""
+    def start(self, others: Mapping[str, Stream]) -> None:
+        """Start all, and others by name; one that dies is told and leaves the others alone."""
+        self._streams.update(others)
         for name, stream in self._streams.items():
             thread = threading.Thread(
                 target=self._guard, args=(name, stream), name=name, daemon=True

@@ -10,6 +10,9 @@ NORMAL = (
     "storage.mount_state:mounted",
     "switch.port_state:up", "switch.sensor:ok", "switch.queue_watchdog:restored",
     "node.service_state:ok", "gpu.recovery_action:none",
+    "gpu.clock_event:hw_thermal_end", "gpu.clock_event:hw_power_brake_end",
+    "gpu.clock_event:hw_slowdown_end", "gpu.clock_event:sw_thermal_end",
+    "gpu.clock_event:sw_power_cap_end",
     "node.maintenance:any",  # planned work explains findings; it is none itself
     "slurm.node_state:idle", "slurm.node_state:allocated", "slurm.node_state:mixed",
 )  # fmt: skip

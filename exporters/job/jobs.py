@@ -89,7 +89,7 @@ class Jobs:
             job=hello.job,
             rank=hello.rank,
             node=self._outlet.node,
-            devices=tuple(self._device(device) for device in hello.devices),
+            devices=self._devices(hello),
             stage=hello.stage,
             tensor=hello.tensor,
             since_unix_nano=hello.started_unix_nano,
@@ -97,6 +97,12 @@ class Jobs:
         entity = job.rank_entity(hello.rank)
         self._outlet.announcer.describe(entity, {"world_size": str(hello.world_size)})
         self._outlet.announcer.place(entity, placement)
+
+    def _devices(self, hello: Hello) -> tuple[str, ...]:
+        """Return the devices that the rank named, else those that its process is seen to use."""
+        if hello.devices:
+            return tuple(self._device(device) for device in hello.devices)
+        return self._outlet.announcer.devices_of(hello.pid)
 
     def _device(self, text: str) -> str:
         """Return the entity of a device given as entity, as `gpu/…`, or as PCI address."""
@@ -187,10 +193,17 @@ class Jobs:
         now = self._monotonic()
         for job in list(self._jobs.values()):
             if job.ended_at is None:
+                self._find_devices(job)
                 self._find_dead(job, now)
                 self._tell_age(job, now)
             elif now - job.ended_at > LINGER_SECONDS:
                 self._forget(job)
+
+    def _find_devices(self, job: Job) -> None:
+        """A process opens its devices some time after it has said hello."""
+        for rank in job.ranks.values():
+            if not rank.hello.devices and self._outlet.announcer.devices_of(rank.hello.pid):
+                self._place(job, rank.hello)
 
     def _find_dead(self, job: Job, now: float) -> None:
         dead = [

@@ -3,11 +3,13 @@
 import logging
 import selectors
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter
 
 from exporters.job.jobs import Jobs
@@ -31,9 +33,19 @@ class Connection:
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
+        self.pid = _peer(sock)
         self.splitter = Splitter(MAX_LINE_BYTES)
         self.hello: Hello | None = None
         self.dropped = 0
+
+
+def _peer(sock: socket.socket) -> int:
+    """Return the process at the other end as this node numbers it, 0 where it cannot.
+
+    Source: unix(7), SO_PEERCRED. A process in a container knows only its number there.
+    """
+    pid, _, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid)
 
 
 class ReporterSocket:
@@ -167,6 +179,7 @@ class ReporterSocket:
     def _apply(self, connection: Connection, data: bytes) -> None:
         line = parse(data)
         if isinstance(line, Hello):
+            line = msgspec.structs.replace(line, pid=connection.pid or line.pid)
             connection.hello = line
             self._jobs.hello(line)
             self._outlet.announcer.announce()
