@@ -55,7 +55,12 @@ def _sections(
 
 
 def _section(name: str, section: type[msgspec.Struct]) -> str:
-    heading = {"": "Top of the file", "webhook": "`[[webhook]]`", "a secret": "A secret"}
+    heading = {
+        "": "Top of the file",
+        "webhook": "`[[webhook]]`",
+        "agent.job_log": "`[[agent.job_log]]`",
+        "a secret": "A secret",
+    }
     title = heading.get(name, f"`[{name}]`")
     about = inspect.getdoc(section) or ""
     return f"### {title}\n\n{about}\n\n{table('Key|Type|Default|Meaning', _keys(section))}"

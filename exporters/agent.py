@@ -53,7 +53,7 @@ class Agent:
         own = settings.agent
         self._settings, self._registry = settings, registry
         self._node = own.node_name()
-        self._host = host or Host(entities.path("node", self._node))
+        self._host = host or Host(entities.path("node", self._node), interfaces=own.interfaces)
         self._spool = Spool(producer, own.buffer_bytes)
         self._announcer = Announcer(settings.cluster, self._spool, own.inventory_seconds)
         boot_id = machine.boot_id(self._host.proc)
@@ -124,7 +124,20 @@ class Agent:
     def _admit(self, batch: Batch) -> list[Measurement]:
         measurements = self.outlet.admission.admit(batch.collector, batch.measurements)
         self.outlet.show(batch.collector, measurements, batch.due)
+        self._tell(batch)
         return measurements
+
+    def _tell(self, batch: Batch) -> None:
+        """Send what a collector saw happen, and declare what it watches."""
+        for m in batch.measurements:
+            if m.signal in batch.events:
+                watched = (batch.events[m.signal],)
+                self.outlet.announcer.declare(batch.collector, m.entity, watched)
+        for notice in batch.notices:
+            self.outlet.event(
+                notice.entity, notice.code, batch.started_unix_nano, notice.severity,
+                notice.text, batch.collector,
+            )  # fmt: skip
 
     def _describe(self) -> None:
         facts = machine.attributes(self._host)

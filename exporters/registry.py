@@ -11,25 +11,35 @@ from exporters.host.memory_errors import MemoryErrors
 from exporters.host.pcie import Pcie
 from exporters.host.pressure import Pressure
 from exporters.host.processor import Processor
+from exporters.nic.adapters import Adapters
 from exporters.nic.interfaces import Interfaces
+from exporters.nic.optics import Optics
 from exporters.storage.drives import Drives
 from exporters.storage.filesystems import Filesystems
+from exporters.storage.mounts import Mounts
+from exporters.storage.mountstats import Mountstats
+from exporters.storage.smart import Smart
 from forewarn.errors import ConfigError
 
 COLLECTORS: dict[str, Callable[[Host], Collector]] = {
+    "adapters": Adapters,
     "clock": Clock,
     "drives": Drives,
     "filesystems": Filesystems,
     "interfaces": Interfaces,
     "limits": Limits,
     "memory_errors": MemoryErrors,
+    "mounts": Mounts,
+    "mountstats": Mountstats,
     "nvml": Nvml,
+    "optics": Optics,
     "pcie": Pcie,
     "pressure": Pressure,
     "processor": Processor,
+    "smart": Smart,
 }
 # Sources of events: they wait for something to happen instead of being asked.
-STREAMS = ("kernel_log", "reporter")
+STREAMS = ("kernel_log", "reporter", "job_logs")
 
 
 def build(host: Host, disable: Iterable[str] = ()) -> list[Collector]:

@@ -12,6 +12,8 @@ from prometheus_client import CollectorRegistry, Gauge
 from exporters.collector import Host
 from exporters.host.kernel_cursor import Cursor
 from exporters.host.kernel_log import KernelLog
+from exporters.job.job_logs import SOURCE as JOB_LOG
+from exporters.job.job_logs import JobLogs
 from exporters.job.jobs import Jobs
 from exporters.job.reporter import ReporterSocket
 from exporters.outlet import Outlet
@@ -51,6 +53,9 @@ class Streams:
             "kernel_log": self._kernel_log,
             "reporter": ReporterSocket(Path(path), jobs, outlet, registry),
         }
+        if settings.job_log:
+            followed = Jobs(host.entity, outlet, source=JOB_LOG)
+            table["job_logs"] = JobLogs(settings.job_log, followed, outlet, registry)
         self._up = Gauge(
             "forewarn_stream_up", "1 while a source of events is served.", ["stream"],
             registry=registry,

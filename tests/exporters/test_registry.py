@@ -15,6 +15,8 @@ ROOT = Path(exporters.__file__).parent
 PARTS = {
     "kernel_log", "kernel_lines", "kernel_rules", "kernel_cursor", "parts", "xid",
     "jobs", "lines", "signals", "reporter",
+    "follower", "megatron", "huggingface", "job_log", "job_logs",
+    "ports", "sources", "counters", "link", "ethtool",
 }  # fmt: skip
 
 
@@ -74,5 +76,5 @@ def test_a_disabled_collector_is_left_out(captured: Host) -> None:
 
 
 def test_disabling_an_unknown_name_is_an_error(captured: Host) -> None:
-    with pytest.raises(ConfigError, match=r"agent.disable: unknown disks; one of clock"):
+    with pytest.raises(ConfigError, match=r"agent.disable: unknown disks; one of adapters, clock"):
         registry.build(captured, ["disks"])
