@@ -114,7 +114,8 @@ UNEVEN = frozenset(
     "rack_power_watts rack_power_density_ratio pdu_power_watts pdu_current_amperes "
     "pdu_breaker_load_ratio rack_outlet_temperature_celsius "
     "rack_coolant_return_temperature_celsius rack_coolant_valve_position_ratio "
-    "facility_coolant_return_temperature_celsius facility_heat_removed_watts facility_pump_speed_ratio".split()
+    "facility_coolant_return_temperature_celsius facility_heat_removed_watts "
+    "facility_pump_speed_ratio".split()
 )
 # An idle device lets its link sleep: comparable only where one job keeps all awake.
 ASLEEP_WHEN_IDLE = frozenset({"gpu_pcie_link_generation", "gpu_pcie_link_width"})
