@@ -47,8 +47,8 @@ def snapshot(state: Any, used: int) -> dict[str, NDArray[Any]]:
 
 def restore(state: Any, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a snapshot back, in place."""
-    for name, array in arrays.items():
-        getattr(state, name)[: len(array)] = array
+    for name, own in arrays.items():
+        getattr(state, name)[: len(own)] = own
 
 
 @dataclass(slots=True, eq=False)
@@ -96,8 +96,8 @@ class Block:
 class _Slots(NamedTuple):
     """The series of one entity, as parallel arrays: a dict would cost six times the memory."""
 
-    classes: array[int]
-    slots: array[int]
+    classes: "array[int]"
+    slots: "array[int]"
 
 
 class Series:
