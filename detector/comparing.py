@@ -11,6 +11,7 @@ from detector.families.common import Common
 from detector.families.peers import SURPRISING, Peers, Verdict, pace
 from detector.families.twins import Panel, Twins
 from detector.groups import Groups
+from detector.population import Population
 from detector.series import BLOCK, Block, Bool, Ints, Series
 from detector.verdict import statement
 from detector.verdict.ledger import Key, Ledger, identity
@@ -28,11 +29,11 @@ class Comparing:
 
     def __init__(
         self, cluster: str, series: Series, inventory: Inventory, groups: Groups, ledger: Ledger,
-        peers: Peers,
+        peers: Peers, population: Population,
     ) -> None:  # fmt: skip
         self._cluster, self._series, self._inventory = cluster, series, inventory
         self._groups, self._ledger = groups, ledger
-        self.peers, self._twins = peers, Twins(series, inventory)
+        self.peers, self._twins = peers, Twins(series, inventory, population)
         self._common = Common(cluster, ledger)
         self._due: dict[int, float] = {}  # signal's class -> when it is compared next
         self._open: dict[int, float] = {}  # slot of an outlier -> when it was compared last

@@ -54,8 +54,9 @@ class Engine:
         )
         self._scoring = Scoring(self.series, self.families, self._judge)
         self._comparing = Comparing(
-            cluster, self.series, self.inventory, self._groups, self._ledger, self.families.peers
-        )
+            cluster, self.series, self.inventory, self._groups, self._ledger, self.families.peers,
+            self.families.population,
+        )  # fmt: skip
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew
         )
@@ -71,9 +72,20 @@ class Engine:
         out: list[Finding] = []
         for message in sorted(messages, key=attrgetter("append_time_unix_nano")):
             self._ticks.saw(message)
+            out += self.families.silence.on_clock(self._ticks.clock() / NANOSECONDS)
             out += self._take(message)
             for tick in self._ticks.ready():
                 out += self._close(tick)
+        return self._count(out)
+
+    def tick(self, now_unix_nano: int) -> list[Finding]:
+        """Say that the broker's clock reads `now` and nothing more is waiting before it.
+
+        For the time when nobody sends: what is silent then would else be seen only afterwards.
+        """
+        self._ticks.idle(now_unix_nano)
+        out = self.families.silence.on_clock(now_unix_nano / NANOSECONDS)
+        out += [finding for tick in self._ticks.ready() for finding in self._close(tick)]
         return self._count(out)
 
     def flush(self) -> list[Finding]:
@@ -94,7 +106,7 @@ class Engine:
                 case "events":
                     return self._take_event(message)
                 case "inventory":
-                    self._take_inventory(message)
+                    return self._take_inventory(message)
         except WireError as error:
             self._dead.send(error.reason, str(error), message)
         except ForewarnError as error:
@@ -107,9 +119,10 @@ class Engine:
             return []
         if self._ticks.add_frame(item):
             self.telling.late.inc()
+        alive = self._alive(item)
         out = self._clocks.on_frame(item)
         event = self._clocks.rebooted(item)
-        found = [out, self.families.events.on(event, "") if event is not None else None]
+        found = [alive, out, self.families.events.on(event, "") if event is not None else None]
         return [finding for finding in found if finding is not None]
 
     def _take_job_frame(self, message: Message) -> list[Finding]:
@@ -117,12 +130,18 @@ class Engine:
         if item is None:
             return []
         self._ticks.add_job_frame(item)
+        alive = self._alive(item)
         found = (
             self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()
             for name, value in values.items()
         )
-        return [finding for finding in found if finding is not None]
+        return [finding for finding in (alive, *found) if finding is not None]
+
+    def _alive(self, item: Item) -> Finding | None:
+        """Take a frame as a sign of life of its agent, on the broker's clock."""
+        appended = item.message.append_time_unix_nano / NANOSECONDS
+        return self.families.silence.on_frame(item.frame.node, item.frame.boot_id, appended)
 
     def _take_event(self, message: Message) -> list[Finding]:
         event = wire.decode_event(message.value)
@@ -131,12 +150,20 @@ class Engine:
             return []
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
+        self.families.silence.on_event(event)
         found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
 
-    def _take_inventory(self, message: Message) -> None:
-        if message.value:
-            self._regimes.on_inventory(wire.decode_inventory(message.value))
+    def _take_inventory(self, message: Message) -> list[Finding]:
+        if not message.value:
+            return []
+        item = wire.decode_inventory(message.value)
+        self._regimes.on_inventory(item)
+        if not item.removed:
+            return []
+        seconds = item.time_unix_nano / NANOSECONDS
+        gone = self.families.silence.forget(item.entity, seconds)
+        return [] if gone is None else [gone]
 
     def _close(self, tick: Tick) -> list[Finding]:
         """Work through one tick in canonical order: events, node frames, job frames, deadlines."""
@@ -192,6 +219,7 @@ class Engine:
             *self.families.progress.on_deadline(seconds),
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
+            *self.families.devices.on_tick(seconds),
             *self._scoring.on_deadline(seconds),
         ]
 
@@ -218,6 +246,7 @@ class Engine:
         for scorer in self.families.scorers:
             scorer.renew(block, rows)
         self._comparing.renew(block, rows)
+        self.families.frozen.renew(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _refuse(self, item: Item, signal: str) -> None:

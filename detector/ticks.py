@@ -60,6 +60,11 @@ class Ticks:
         self._clocks[at] = max(self._clocks.get(at, 0), appended)
         self._newest = max(self._newest, appended)
 
+    def idle(self, now_unix_nano: int) -> None:
+        """Advance the clocks of all partitions: nothing older is waiting in any."""
+        self._newest = max(self._newest, now_unix_nano)
+        self._clocks = {at: max(own, now_unix_nano) for at, own in self._clocks.items()}
+
     def add_frame(self, item: Item) -> bool:
         """Take a node's frame; return whether its tick was closed already."""
         second, late = self._second(item.seconds)

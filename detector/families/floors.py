@@ -59,6 +59,10 @@ SIGNALS: dict[str, Effect] = {
     "nic_optical_rx_power_watts": Effect(1e-4, 0.3),
     "nic_optical_tx_power_watts": Effect(1e-4, 0.3),
     "nic_path_imbalance_ratio": Effect(0.3, 0.3),
+    # read every 10 s, power beats with steps of a few seconds: half of it comes and goes
+    "node_power_watts": Effect(200.0, 0.4),
+    "psu_input_power_watts": Effect(100.0, 0.4),
+    "psu_output_power_watts": Effect(100.0, 0.4),
     "disk_read_latency_seconds": Effect(0.02, 2.0),
     "disk_write_latency_seconds": Effect(0.02, 2.0),
     "disk_io_seconds_total": Effect(0.5),
@@ -103,6 +107,16 @@ CONFIGURED = frozenset(
     "node_gpus_expected node_nics_expected scale_up_links_expected".split()
 )
 CONFIGURED_EFFECT = Effect(0.0, 0.05)
+# Checkpoints write in bursts, minutes apart: much traffic is work. Too little is another matter.
+BURSTS = frozenset({"storage_read_bytes_total", "storage_write_bytes_total"})
+# What a place carries, its jobs say: its neighbours say nothing about it.
+UNEVEN = frozenset(
+    "rack_power_watts rack_power_density_ratio pdu_power_watts pdu_current_amperes "
+    "pdu_breaker_load_ratio rack_outlet_temperature_celsius "
+    "rack_coolant_return_temperature_celsius rack_coolant_valve_position_ratio "
+    "facility_coolant_return_temperature_celsius facility_heat_removed_watts "
+    "facility_pump_speed_ratio".split()
+)
 # An idle device lets its link sleep: comparable only where one job keeps all awake.
 ASLEEP_WHEN_IDLE = frozenset({"gpu_pcie_link_generation", "gpu_pcie_link_width"})
 RANKS = frozenset(
@@ -129,6 +143,8 @@ def compared(signal: Signal) -> bool:
 
     Time in communication is not: who waits for a slow rank has most of it.
     """
+    if signal.name in UNEVEN or (signal.name in LOAD and signal.period_seconds > 1):
+        return False  # a swing that is sampled every ten steps beats, each device in its own time
     return bool(signal.peers) and (
         signal.name in CONFIGURED or signal.name in RANKS
         or (banded(signal) and signal.layer != "agent")

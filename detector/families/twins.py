@@ -9,16 +9,15 @@ from collections import defaultdict
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from detector.families import floors
 from detector.families.robust import Slots, matrices
+from detector.population import Numbers, Population
 from detector.series import BLOCK, CLASS, SIGNALS, Bool, Ints, Series
 from forewarn import entity as entities
 from forewarn.catalogue import Signal
 from forewarn.inventory import Inventory
 
-Small = NDArray[np.int32]  # numbers of entities: memory counts
 LEAST = 5  # facts: with fewer peers use history
 # Of a job of at least LEAST ranks, a pipeline stage may be as small as this: the real trace of a
 # slow worker has four ranks a stage, and the other stages say how alike ranks are.
@@ -50,41 +49,22 @@ class Panel(msgspec.Struct, frozen=True):
 class Twins:
     """Keeps the panels of all signals that are compared."""
 
-    def __init__(self, series: Series, inventory: Inventory) -> None:
-        self._series, self._inventory = series, inventory
+    def __init__(self, series: Series, inventory: Inventory, people: Population) -> None:
+        self._series, self._inventory, self._people = series, inventory, people
         self.panels: tuple[Panel, ...] = ()
         self._version, self._built = (-1, -1), -np.inf
-        self._entities: list[str] = []
-        self._numbers: dict[str, int] = {}
-        self._of_slot: Small = np.zeros(0, np.int32)
 
     def refresh(self, seconds: float, changes: int) -> bool:
         """Lay the groups out anew if series or inventory changed; say whether."""
         version = (self._series.version, changes)
-        wait = WAIT_SECONDS + MORE_SECONDS * len(self._entities)
+        wait = WAIT_SECONDS + MORE_SECONDS * len(self._people.entities)
         if version == self._version or (self.panels and seconds - self._built < wait):
             return False
         self._version, self._built = version, seconds
-        self._number()
-        keys = Keys(self._entities, self._inventory)
+        self._people.refresh()
+        keys = Keys(self._people.entities, self._inventory)
         self.panels = tuple(panel for own in self._classes() for panel in self._lay(*own, keys))
         return True
-
-    def _number(self) -> None:
-        """Give each new entity a number, each new slot its entity's."""
-        for block in self._series.blocks:
-            start = block.number * BLOCK
-            new = block.names[len(self._of_slot) - start :] if len(self._of_slot) >= start else []
-            found = [self._numbers.setdefault(own, len(self._numbers)) for own in new]
-            self._of_slot = np.append(self._of_slot, np.array(found, np.int32))
-            if block is not self._series.blocks[-1]:
-                self._pad(start + BLOCK)
-        self._entities = list(self._numbers)
-
-    def _pad(self, size: int) -> None:
-        """Slots that a full block left over belong to nobody."""
-        missing = size - len(self._of_slot)
-        self._of_slot = np.append(self._of_slot, np.full(max(0, missing), -1, np.int32))
 
     def _classes(self) -> list[tuple[int, Ints]]:
         """Return the slots of each signal that is compared."""
@@ -99,10 +79,10 @@ class Twins:
     def _lay(self, klass: int, slots: Ints, keys: "Keys") -> list[Panel]:
         signal, left, found = SIGNALS[klass], slots, []
         for dimension in signal.peers:
-            group = keys.of(dimension, self._of_slot[left], floors.follows_job(signal))
+            group = keys.of(dimension, self._people.of_slot[left], floors.follows_job(signal))
             big = _big(group, LEAST)
             if signal.entity == "rank":
-                job = keys.of("node", self._of_slot[left], False)
+                job = keys.of("node", self._people.of_slot[left], False)
                 big = _big(group, LEAST_STAGE) & _big(job, LEAST)
             found += [
                 self._panel(klass, matrix, dimension, keys)
@@ -112,11 +92,11 @@ class Twins:
         return found
 
     def _panel(self, klass: int, matrix: Slots, dimension: str, keys: "Keys") -> Panel:
-        first = [int(self._of_slot[row[0]]) for row in matrix]
+        first = [int(self._people.of_slot[row[0]]) for row in matrix]
         names = tuple(keys.name(dimension, own) for own in first)
         if SIGNALS[klass].entity != "rank":
             return Panel(klass, matrix, names)
-        jobs = tuple(entities.root(self._entities[own]) for own in first)
+        jobs = tuple(entities.root(self._people.entities[own]) for own in first)
         return Panel(klass, matrix, names, jobs, self._steps(matrix))
 
     def _steps(self, matrix: Slots) -> Slots:
@@ -127,7 +107,9 @@ class Twins:
     def _step_of(self, slot: int) -> int:
         if slot < 0:
             return -1
-        found = self._series.find(SIGNALS[STEP].name, self._entities[self._of_slot[slot]])
+        found = self._series.find(
+            SIGNALS[STEP].name, self._people.entities[self._people.of_slot[slot]]
+        )
         return -1 if found is None else found
 
 
@@ -144,7 +126,7 @@ class Keys:
         }
         self._job = _numbers([own[-1] for own in labels])
 
-    def of(self, dimension: str, numbers: Small, within_job: bool) -> Ints:
+    def of(self, dimension: str, numbers: Numbers, within_job: bool) -> Ints:
         """Return the group of each entity; with `within_job` only what one job runs on."""
         group = self._numbers[dimension][numbers]
         if not within_job:
