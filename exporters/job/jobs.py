@@ -70,7 +70,7 @@ class Jobs:
 
     def hello(self, hello: Hello) -> None:
         """A rank connects, for the first time or again. Raises LineError if there are too many."""
-        if sum(len(job.ranks) for job in self._jobs.values()) >= MAX_RANKS:
+        if not self._known(hello) and self._ranks() >= MAX_RANKS:
             raise LineError(f"more than {MAX_RANKS} ranks report on this node")
         job = self._jobs.setdefault(hello.job, Job(hello.job, self._source))
         before = job.ranks.get(hello.rank)
@@ -83,6 +83,18 @@ class Jobs:
             self._state(job, "restarted" if again else "running", hello.started_unix_nano)
         if fresh:
             job.ended_at, job.failed = None, False
+
+    def _known(self, hello: Hello) -> bool:
+        return hello.job in self._jobs and hello.rank in self._jobs[hello.job].ranks
+
+    def _ranks(self) -> int:
+        return sum(len(job.ranks) for job in self._jobs.values())
+
+    def _of(self, hello: Hello) -> Job:
+        """Return the job of a rank that has said hello. Raises LineError once it is forgotten."""
+        if hello.job not in self._jobs:
+            raise LineError(f"job {hello.job!r} has ended and is forgotten; say hello again")
+        return self._jobs[hello.job]
 
     def _place(self, job: Job, hello: Hello) -> None:
         placement = Placement(
@@ -116,8 +128,11 @@ class Jobs:
         return f"{self._node_entity}/gpu/{entities.name(slot(text))}"
 
     def step(self, hello: Hello, step: Step) -> None:
-        """A step ended: one frame at once, with the job's signals if the rank is its leader."""
-        job = self._jobs[hello.job]
+        """A step ended: one frame at once, with the job's signals if the rank is its leader.
+
+        Raises LineError, as those below do, where the job is over and forgotten.
+        """
+        job = self._of(hello)
         rank = job.rank_entity(hello.rank)
         fields = signals.RANK_FIELDS if hello.placed else {}
         measurements = list(signals.of_fields(step, fields, rank))
@@ -149,7 +164,7 @@ class Jobs:
 
     def span(self, hello: Hello, span: Span) -> None:
         """The leader began or ended a checkpoint or an evaluation."""
-        job = self._jobs[hello.job]
+        job = self._of(hello)
         if not hello.leader:
             return
         self._state(job, f"{span.what}_{span.edge}", span.time_unix_nano)
@@ -160,15 +175,15 @@ class Jobs:
 
     def note(self, hello: Hello, note: Note) -> None:
         """A rank tells of something with a code. Raises ForewarnError for what is no code."""
-        entity = self._jobs[hello.job].rank_entity(hello.rank)
+        job = self._of(hello)
         code = codes.normal(note.code)
         at = self._sane(note.time_unix_nano)
-        source = self._jobs[hello.job].source
-        self._outlet.event(entity, code, at, note.severity, note.text, source)
+        entity = job.rank_entity(hello.rank)
+        self._outlet.event(entity, code, at, note.severity, note.text, job.source)
 
     def close(self, hello: Hello, close: Close) -> None:
         """A rank ends on purpose; the leader's word is the job's."""
-        job = self._jobs[hello.job]
+        job = self._of(hello)
         job.ranks[hello.rank].closed = True
         if hello.leader:
             job.failed = close.state == "failed"
@@ -177,7 +192,8 @@ class Jobs:
 
     def gone(self, hello: Hello) -> None:
         """A connection ended; without a word before it the rank has a short time to come back."""
-        rank = self._jobs[hello.job].ranks.get(hello.rank)
+        job = self._jobs.get(hello.job)
+        rank = None if job is None else job.ranks.get(hello.rank)
         if rank is not None and rank.hello is hello:
             rank.connected = False
             rank.gone_at = self._monotonic()

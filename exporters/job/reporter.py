@@ -26,6 +26,7 @@ MAX_PATH_BYTES = 107  # sockaddr_un, unix(7)
 TEND_SECONDS = 1.0
 WAKE_SECONDS = 0.25  # how soon a stop is seen
 DRAIN_SECONDS = 0.5
+REFUSED_SECONDS = 0.05
 
 
 class Connection:
@@ -63,6 +64,7 @@ class ReporterSocket:
         self._jobs, self._outlet, self._monotonic = jobs, outlet, monotonic
         self._selector = selectors.DefaultSelector()
         self._count = 0
+        self._trouble: int | None = None
         self._lines = Counter(
             "forewarn_reporter_lines",
             "Lines of training processes: taken, bad, too_long.",
@@ -141,14 +143,26 @@ class ReporterSocket:
         return bool(ready)
 
     def _accept(self, listener: socket.socket) -> None:
-        sock, _ = listener.accept()
+        try:
+            sock, _ = listener.accept()
+        except OSError as error:
+            self._refuse(error)
+            return
         if self._count >= MAX_CONNECTIONS:
             logger.warning("reporter: more than %d connections, one refused", MAX_CONNECTIONS)
             sock.close()
             return
+        self._trouble = None
         sock.setblocking(False)
         self._count += 1
         self._selector.register(sock, selectors.EVENT_READ, Connection(sock))
+
+    def _refuse(self, error: OSError) -> None:
+        """No file descriptor is left, say: told once per change; who waits is asked again later."""
+        if error.errno != self._trouble:
+            logger.warning("reporter: a connection cannot be taken: %s", error.strerror)
+        self._trouble = error.errno
+        time.sleep(REFUSED_SECONDS)  # the one who waits stays ready: without it, a busy loop
 
     def _read(self, connection: Connection) -> None:
         try:
@@ -180,8 +194,8 @@ class ReporterSocket:
         line = parse(data)
         if isinstance(line, Hello):
             line = msgspec.structs.replace(line, pid=connection.pid or line.pid)
-            connection.hello = line
             self._jobs.hello(line)
+            connection.hello = line
             self._outlet.announcer.announce()
             return
         if connection.hello is None:

@@ -232,3 +232,23 @@ def test_the_number_of_ranks_is_bounded(bench: Bench, monkeypatch: pytest.Monkey
     bench.hello(rank=1)
     with pytest.raises(LineError, match="more than 2 ranks"):
         bench.hello(rank=2)
+
+
+def test_a_rank_comes_back_where_no_further_one_would_be_taken(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.job.jobs.MAX_RANKS", 1)
+    known = bench.hello()
+    with pytest.raises(LineError, match="more than 1 ranks"):
+        bench.hello(rank=1)
+    bench.jobs.hello(msgspec.structs.replace(known, resumed=True))
+
+
+def test_a_word_after_a_job_is_forgotten_is_an_error_of_that_line(bench: Bench) -> None:
+    hello = bench.hello()
+    bench.close(hello)
+    bench.clock.seconds += 3600
+    bench.jobs.tend()
+    with pytest.raises(LineError, match="'4711' has ended"):
+        bench.step(hello)
+    bench.jobs.gone(hello)
