@@ -81,7 +81,7 @@ class Regimes:
 
     def on_step(self, job: str, seconds: float) -> None:
         """Take a finished step: the first one after the start ends the start-up."""
-        if job in self._starting:
+        if seconds > self._starting.get(job, np.inf):  # an older step is of the run before
             del self._starting[job]
             self._begin(job, seconds, SETTLE_SECONDS)
 

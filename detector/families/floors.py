@@ -117,6 +117,14 @@ UNEVEN = frozenset(
     "facility_coolant_return_temperature_celsius facility_heat_removed_watts "
     "facility_pump_speed_ratio".split()
 )
+# How busy a device is: that follows from its rank and from whom it waits for; ranks are compared.
+BUSY = frozenset(
+    "gpu_utilization_ratio gpu_memory_controller_busy_ratio gpu_core_active_ratio "
+    "gpu_core_occupancy_ratio gpu_tensor_active_ratio gpu_memory_bandwidth_active_ratio "
+    "gpu_power_watts gpu_voltage_volts scale_up_tx_bytes_per_second scale_up_rx_bytes_per_second "
+    "gpu_pcie_tx_bytes_per_second gpu_pcie_rx_bytes_per_second nic_rx_bytes_total "
+    "nic_tx_bytes_total nic_utilization_ratio switch_port_utilization_ratio".split()
+)
 # An idle device lets its link sleep: comparable only where one job keeps all awake.
 ASLEEP_WHEN_IDLE = frozenset({"gpu_pcie_link_generation", "gpu_pcie_link_width"})
 RANKS = frozenset(
@@ -143,8 +151,10 @@ def compared(signal: Signal) -> bool:
 
     Time in communication is not: who waits for a slow rank has most of it.
     """
-    if signal.name in UNEVEN or (signal.name in LOAD and signal.period_seconds > 1):
-        return False  # a swing that is sampled every ten steps beats, each device in its own time
+    if signal.name in UNEVEN or signal.name in BUSY:
+        return False
+    if signal.name in LOAD and signal.period_seconds > 1:
+        return False  # a swing that is sampled every ten seconds beats, each device in its own time
     return bool(signal.peers) and (
         signal.name in CONFIGURED or signal.name in RANKS
         or (banded(signal) and signal.layer != "agent")

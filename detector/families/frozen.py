@@ -140,7 +140,8 @@ class Frozen:
 def sensor(signal: Signal) -> bool:
     """Say whether a signal is a physical reading that cannot stand still for ever."""
     return (
-        signal.kind is Kind.GAUGE and signal.unit in SENSORS and not signal.name.endswith(
+        signal.name not in floors.UNEVEN
+        and signal.kind is Kind.GAUGE and signal.unit in SENSORS and not signal.name.endswith(
             floors.LIMITS)
     )  # fmt: skip
 
