@@ -43,7 +43,10 @@ class _Seed(click.ParamType[int]):
     "--scenario", type=click.Path(path_type=Path), help="A scenario file instead of a draw."
 )
 @click.option(
-    "--gpus", type=click.IntRange(64, 4096), default=64, show_default=True,
+    "--gpus",
+    type=click.IntRange(64, 4096),
+    default=64,
+    show_default=True,
     help="Simulated GPUs, eight a node; 512 draws from the faults of every layer.",
 )
 @click.option("--faults", type=click.IntRange(0, 12), default=3, show_default=True)
