@@ -23,8 +23,8 @@ from detector.ticks import Tick, Ticks
 from detector.verdict.judge import Judge
 from detector.verdict.ledger import Ledger
 from detector.waves import Waves, rounds
+from forewarn import codes, wire
 from forewarn import entity as entities
-from forewarn import wire
 from forewarn.bus import Message
 from forewarn.deadletter import DeadLetters
 from forewarn.errors import ForewarnError, WireError
@@ -32,6 +32,7 @@ from forewarn.inventory import Inventory
 from forewarn.records import NANOSECONDS, Event, Finding
 
 LEARN_SECONDS = 60
+BOOT = "node.boot_id"  # a boot that was announced explains itself
 
 
 class Engine:
@@ -119,9 +120,12 @@ class Engine:
             return []
         if self._ticks.add_frame(item):
             self.telling.late.inc()
+        planned = self._planned(item.frame.node, item.message)
         alive = self._alive(item)
         out = self._clocks.on_frame(item)
         event = self._clocks.rebooted(item)
+        if planned:
+            event = None
         found = [alive, out, self.families.events.on(event, "") if event is not None else None]
         return [finding for finding in found if finding is not None]
 
@@ -138,6 +142,11 @@ class Engine:
         )
         return [finding for finding in (alive, *found) if finding is not None]
 
+    def _planned(self, node: str, message: Message) -> bool:
+        """Say whether work on a node was announced and is not over."""
+        appended = message.append_time_unix_nano / NANOSECONDS
+        return self.families.silence.planned(entities.path("node", node), appended)
+
     def _alive(self, item: Item) -> Finding | None:
         """Take a frame as a sign of life of its agent, on the broker's clock."""
         appended = item.message.append_time_unix_nano / NANOSECONDS
@@ -151,6 +160,8 @@ class Engine:
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
         self.families.silence.on_event(event)
+        if codes.namespace(event.code) == BOOT and self._planned(event.node, message):
+            return []
         found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
 

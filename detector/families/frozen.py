@@ -26,8 +26,10 @@ class Patience(NamedTuple):
     moves: int
 
 
-# By period: two minutes at 1 Hz, five at 0.1 Hz, twenty minutes at one a minute.
-PATIENCE: dict[int, Patience] = {1: Patience(120, 300), 10: Patience(30, 60), 60: Patience(20, 40)}
+# By period: two minutes at 1 Hz, ten at 0.1 Hz, half an hour at one a minute.
+PATIENCE: dict[int, Patience] = {
+    1: Patience(120, 600), 10: Patience(60, 300), 60: Patience(30, 100),
+}  # fmt: skip
 SLOW_MOVES = 20  # of a sensor that stands still at times
 RESTLESS = 5  # a longest repetition up to this: it moves with nearly every reading
 TIMES = 3.0  # longer than the longest repetition before

@@ -16,6 +16,7 @@ KNOWN_FRAMES = 5  # before that nobody knows the cadence
 GRACE_SECONDS = 5.0  # to see who else falls silent
 FEW = 4  # nodes: of fewer, half is nobody's class
 PLANNED_SECONDS = 4 * 3600.0  # planned work that lasts longer is no excuse any more
+BOOT_SECONDS = 60.0  # after planned work, until all of a node has told that it booted
 SIGNAL, LINE = "agent_up", "pipeline_lag_seconds"
 
 
@@ -68,7 +69,7 @@ class Silence:
     ) -> Finding | None:
         if gap < LEAST_SECONDS:
             return None
-        own.planned_until = 0.0
+        own.planned_until = min(own.planned_until, seconds + BOOT_SECONDS)
         key = _key(entity)
         if self._ledger.get(key) is None:
             return None

@@ -78,7 +78,7 @@ class Twins:
 
     def _lay(self, klass: int, slots: Ints, keys: "Keys") -> list[Panel]:
         signal, left, found = SIGNALS[klass], slots, []
-        for dimension in signal.peers:
+        for dimension in _dimensions(signal):
             group = keys.of(dimension, self._people.of_slot[left], floors.follows_job(signal))
             big = _big(group, LEAST)
             if signal.entity == "rank":
@@ -138,6 +138,12 @@ class Keys:
     def name(self, dimension: str, number: int) -> str:
         """Return what people call the group of an entity."""
         return f"{dimension} {self._labels[number][DIMENSIONS.index(dimension)]}"
+
+
+def _dimensions(signal: Signal) -> tuple[str, ...]:
+    """Return where twins are looked for, best first: each coolant loop has a normal of its own."""
+    looped = "loop" in signal.peers
+    return tuple(own for own in signal.peers if not (looped and own == "model"))
 
 
 def _labels(entity: str, inventory: Inventory) -> tuple[str, ...]:
