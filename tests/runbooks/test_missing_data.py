@@ -85,17 +85,19 @@ def trials(table: Table, missing_share: float, seed: int) -> Iterator[tuple[Entr
         yield entry, [h.entry for h in ranked if h.entry != UNKNOWN]
 
 
-def share_in_first(table: Table, first: int, missing_share: float) -> float:
+def share_in_first(table: Table, first: int, missing_share: float, *, drafts: bool = True) -> float:
     hits = [
         entry.id in ranked[:first]
         for seed in range(3)
         for entry, ranked in trials(table, missing_share, seed)
+        if drafts or entry.status == "active"
     ]
     return sum(hits) / len(hits)
 
 
 def test_with_all_signals_the_cause_leads(builtin: Table) -> None:
-    assert share_in_first(builtin, 1, 0.0) >= 0.85
+    # A draft stands back behind an active entry that the same findings speak for.
+    assert share_in_first(builtin, 1, 0.0, drafts=False) >= 0.85
     assert share_in_first(builtin, 3, 0.0) >= 0.97
 
 
