@@ -31,7 +31,7 @@ from detector.incidents.server import serve
 from detector.incidents.settle import absorb, draw_symptoms, end_job
 from detector.incidents.store import Store
 from detector.incidents.telemetry import DecideMetrics
-from detector.incidents.unheard import UNHEARD_SECONDS, mark_unheard
+from detector.incidents.unheard import Rounds, mark_unheard
 from detector.incidents.waiting import Waiting
 from detector.notify.outbox import Outbox
 from detector.notify.post import Post
@@ -40,30 +40,9 @@ from forewarn.bus import Bus, Message, Producer
 from forewarn.config import Settings, state_directory
 from forewarn.deadletter import DeadLetters
 from forewarn.incident import Incident
-from forewarn.records import NANOSECONDS, Finding
+from forewarn.records import Finding
 from runbooks import Table, hardware_class
 from runbooks import load as load_runbooks
-
-# Before it misses a finding, a decide that has just begun waits for as long as one may be silent.
-SETTLE_SECONDS = UNHEARD_SECONDS
-ROUND_SECONDS = 60
-KEEP_NOTES_SECONDS = 7 * 24 * 3600  # as long as the topic of dead letters keeps its own
-
-
-class Rounds:
-    """Says when what is done now and then is due, by the stream's clock."""
-
-    def __init__(self) -> None:
-        self._begun = self._last = 0
-
-    def is_due(self, now: int) -> bool:
-        """Say so once a minute, but not while this process may still be catching up."""
-        self._begun = self._begun or now
-        is_settled = now - self._begun >= SETTLE_SECONDS * NANOSECONDS
-        if not is_settled or now - self._last < ROUND_SECONDS * NANOSECONDS:
-            return False
-        self._last = now
-        return True
 
 
 class Decide:
@@ -92,13 +71,13 @@ class Decide:
         self._intake = Intake(dead or DeadLetters(producer, "decide", registry, clock))
         self._known = Knowledge(Causes(table.living()), self._intake.inventory)
         self._feedback = FeedbackStore(store.database)
-        self._outbox, self._wall = Outbox(store.database), clock
+        self._outbox = Outbox(store.database, clock)
         self._teller = Teller(settings, self._outbox, clock)
         self._metrics = DecideMetrics(registry)
         self._lock = threading.RLock()
         self._incidents = {own.id: own for own in store.unfinished()}
         self._waiting = Waiting(store.waiting())
-        self._rounds = Rounds()
+        self._rounds = Rounds(clock)
         self._metrics.show(self._incidents.values())
 
     def step(self, messages: Sequence[Message]) -> list[Incident]:
@@ -153,9 +132,9 @@ class Decide:
                 self._take(book, finding)
             for end in batch.ends:
                 end_job(book, end)
-            if self._rounds.is_due(book.now):
+            if self._rounds.is_due():
                 mark_unheard(book, self._store)
-                self._outbox.prune(self._wall() - KEEP_NOTES_SECONDS * NANOSECONDS)
+                self._outbox.prune()
             changed = self._finish(book)
             self._store.save_offsets(batch.offsets)
         self._take_over(book, changed)
@@ -172,7 +151,7 @@ class Decide:
             draw_symptoms(book, incident, self._known)
         counts = self._feedback.counts()
         for incident in book.changed():
-            if incident.state != "merged":
+            if incident.state != "merged" and _is_new(book.before.get(incident.id), incident):
                 inventory = self._intake.inventory(incident.cluster)
                 judged = assess(incident, self._ranker, inventory, counts)
                 book.after[incident.id] = absorb(judged, self._known.causes)
@@ -229,6 +208,13 @@ class Decide:
         if changed:
             self._metrics.show(self._incidents.values())
             self._on_notes()
+
+
+def _is_new(before: Incident | None, after: Incident) -> bool:
+    """Say whether anything changed that a ranking is made of; one of 100 findings takes long."""
+    if before is None or after.evidence is not before.evidence:
+        return True
+    return (after.feedback, after.jobs) != (before.feedback, before.jobs)
 
 
 def run(bus: Bus, settings: Settings, stop: threading.Event, registry: CollectorRegistry) -> None:

@@ -14,14 +14,13 @@ from detector.incidents.evidence import MAX_EVIDENCE, hold, is_open, superseded
 from detector.incidents.identity import id_of, key_of
 from detector.incidents.index import Home, Index
 from detector.incidents.join import choose
-from detector.incidents.kinds import sign_of
 from detector.incidents.lifecycle import move, note
 from detector.incidents.seat import Knowledge, Seat
 from detector.incidents.store import Place, Store
 from detector.incidents.waiting import Waiting
 from forewarn.incident import Incident, TimelineItem
 from forewarn.language import Text
-from forewarn.records import SEVERITIES, Finding
+from forewarn.records import Finding
 
 
 class Casebook:
@@ -148,7 +147,9 @@ class Casebook:
         if finding.entity not in incident.affected:
             changes["affected"] = (*incident.affected, finding.entity)
         grown = msgspec.structs.replace(incident, **changes)
-        if len(incident.evidence) >= MAX_EVIDENCE and not self._is_telling(incident, finding):
+        profile = self.index.get(incident.id)
+        is_full = len(incident.evidence) >= MAX_EVIDENCE
+        if is_full and profile is not None and not profile.is_telling(finding):
             self._count(grown, seat)
             return
         earlier = superseded(incident.evidence, finding)
@@ -160,12 +161,6 @@ class Casebook:
         else:
             self.put(grown)
         self._set_aside(incident.id, left)
-
-    def _is_telling(self, incident: Incident, finding: Finding) -> bool:
-        """Say whether it says something that no finding shown says, or says it graver."""
-        profile = self.index.get(incident.id)
-        shown = -1 if profile is None else profile.signs.get(sign_of(finding), -1)
-        return SEVERITIES.index(finding.severity) > shown
 
     def _count(self, incident: Incident, seat: Seat) -> None:
         counted = msgspec.structs.replace(

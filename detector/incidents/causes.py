@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from detector.incidents.kinds import NUMERIC, STOPPED, Kind, Sign, sign_of
+from detector.incidents.kinds import NUMERIC, SHARED, STOPPED, Kind, Sign, sign_of
 from forewarn import codes
 from forewarn.catalogue import CATALOGUE
 from forewarn.catalogue.movements import CONDITIONS
@@ -98,9 +98,12 @@ class Causes:
 
 
 def _seats(entry: Entry) -> frozenset[str]:
-    """Return the kinds of entity that the cause sits at: of those its word means, what it needs."""
+    """Return the kinds of entity that the cause sits at: of those its word means, what it needs.
+
+    `facility` means a coolant unit and a power unit: the signal needed says which.
+    """
     names = [name for need in entry.need for name in _signals(need)]
-    own = {CATALOGUE[name].entity for name in names if name in CATALOGUE}
+    own = {CATALOGUE[name].entity for name in names if name in CATALOGUE} & SHARED
     return OWN_KINDS[entry.entity] & own or OWN_KINDS[entry.entity]
 
 

@@ -66,7 +66,7 @@ def _by_tie(finding: Finding, own: Profile, ups: tuple[str, ...], related: bool)
     if finding.entity == place and own.is_raised:
         return SAME_PLACE  # what its devices share now shows something itself
     hangs = finding.entity in own.ups or not own.devices.isdisjoint(ups) or place in ups
-    return ABOVE if (related and hangs) or _explains_silence(finding, own) else NOT
+    return ABOVE if (related and hangs) or explains_silence(finding, own) else NOT
 
 
 def is_related(finding: Finding, own: Profile, known: Knowledge) -> bool:
@@ -81,7 +81,7 @@ def _is_all(finding: Finding, own: Profile) -> bool:
     return any((signal, move) == (finding.signal, "all") for signal, move, _ in own.shown)
 
 
-def _explains_silence(finding: Finding, own: Profile) -> bool:
+def explains_silence(finding: Finding, own: Profile) -> bool:
     """Say whether a node or its agent is away, and all else of that node only fell silent.
 
     What has no value says nothing of its own where whatever would have read it is away as well.

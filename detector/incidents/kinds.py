@@ -38,6 +38,9 @@ LOAD = frozenset(
 )
 AWAY = frozenset({"absent", "zero", "stuck"})  # it does not speak, or says the same for ever
 UP_SIGNALS = frozenset({"node_up", "agent_up"})  # that speak for a whole node
+# What stands above devices and can be the fault itself. A node is raised to only by a majority of
+# its parts: its log speaks of each of them.
+SHARED = frozenset("rack switch switch_port cdu pdu facility storage_target".split())
 FALLS = frozenset({"down", "step_down", "zero", "below"})
 _JOB_LAYERS = frozenset({"job", "rank"})
 

@@ -89,15 +89,22 @@ def _out_of_quiet(incident: Incident, now: int) -> Incident:
     if is_showing(incident):
         before: State = "acknowledged" if was_acknowledged(incident) else "open"
         return move(incident, before, now, text="a finding is open again")
-    seconds = QUIET_UNHEARD_SECONDS if incident.not_collected else QUIET_SECONDS
+    seconds = QUIET_UNHEARD_SECONDS if _is_unheard(incident) else QUIET_SECONDS
     if _since(incident.mitigated_at_unix_nano, now, seconds):
         return move(incident, "resolved", now, text=f"quiet for {seconds} s" + _but(incident))
     return incident
 
 
+def _is_unheard(incident: Incident) -> bool:
+    """Say whether findings of it were lost with their detector, shown or only counted."""
+    marked = any(line.what == "not_collected" for line in incident.timeline)
+    return bool(incident.not_collected) or (marked and incident.evidence_left_out > 0)
+
+
 def _but(incident: Incident) -> str:
-    count = len(incident.not_collected)
-    return f"; {count} not collected: nobody knows whether they are over" if count else ""
+    if not _is_unheard(incident):
+        return ""
+    return "; some are not collected: nobody knows whether they are over"
 
 
 def _since(begin: int | None, now: int, seconds: int) -> bool:

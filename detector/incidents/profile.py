@@ -1,5 +1,6 @@
 """What joining asks of an incident, kept up while findings are added so that asking is cheap."""
 
+from detector.incidents.evidence import MAX_EVIDENCE
 from detector.incidents.kinds import Sign, layer_of, sign_of
 from detector.incidents.seat import Knowledge, Seat
 from forewarn import entity as entities
@@ -24,7 +25,7 @@ class Profile:
         self.layers: set[str] = set()
         self.called: set[str] = set()
         self.named: set[str] = set()
-        self.signs: dict[Sign, int] = {}
+        self._signs: dict[Sign, tuple[int, int]] = {}
         self.onset = self.last_onset = incident.evidence[0].opened_at_unix_nano
         self.ended: int | None = 0
         self.gravest = self.symptoms = 0
@@ -43,7 +44,8 @@ class Profile:
     def _take(self, seat: Seat) -> None:
         finding, sign = seat.finding, sign_of(seat.finding)
         severity = SEVERITIES.index(finding.severity)
-        self.signs[sign] = max(severity, self.signs.get(sign, 0))
+        count, gravest = self._signs.get(sign, (0, 0))
+        self._signs[sign] = count + 1, max(severity, gravest)
         self.last_onset = max(self.last_onset, finding.opened_at_unix_nano)
         if seat.kind == "hardware":
             self._take_hardware(finding, sign, severity)
@@ -89,6 +91,12 @@ class Profile:
         if entity in self.devices or entity in self._above:
             return True
         return any(own != root and own in self.devices for own in entities.ancestors(entity))
+
+    def is_telling(self, finding: Finding) -> bool:
+        """Say whether a finding adds to a full incident: it is graver, or of a sign with few."""
+        count, gravest = self._signs.get(sign_of(finding), (0, -1))
+        has_room = count * len(self._signs) < MAX_EVIDENCE
+        return has_room or SEVERITIES.index(finding.severity) > gravest
 
     def common(self, finding: Finding) -> set[str]:
         """Return the entries that relate both: called for by one side, naming the other."""

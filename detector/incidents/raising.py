@@ -9,16 +9,13 @@ from collections.abc import Iterable
 import msgspec
 
 from detector.incidents.casebook import Casebook
-from detector.incidents.join import AFTER_SECONDS, is_related, is_timely
+from detector.incidents.join import AFTER_SECONDS, explains_silence, is_related, is_timely
+from detector.incidents.kinds import SHARED, UP_SIGNALS
 from detector.incidents.lifecycle import note
 from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge
 from forewarn import entity as entities
 from forewarn.records import NANOSECONDS, Finding
-
-# What stands above devices and can be the fault itself. A node is raised to only by a majority of
-# its parts: its log speaks of each of them.
-SHARED = frozenset("rack switch switch_port cdu pdu facility storage_target".split())
 
 
 def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
@@ -54,12 +51,28 @@ def _is_below(own: Profile, parent: str, known: Knowledge) -> bool:
 
 def gather_below(book: Casebook, finding: Finding, known: Knowledge) -> None:
     """Draw in what hangs on an entity that has just shown something itself that explains it."""
-    parent = finding.entity
-    if entities.kind(parent) not in SHARED:
-        return
     own = book.index.get(book.index.homes.get((finding.cluster, finding.id), ""))
     if own is None:
         return
+    if finding.signal in UP_SIGNALS:
+        _gather_silent(book, finding, own)
+    elif entities.kind(finding.entity) in SHARED:
+        _gather_explained(book, finding, own, known)
+
+
+def _gather_silent(book: Casebook, finding: Finding, own: Profile) -> None:
+    node = entities.root(finding.entity)
+    index, cluster = book.index, finding.cluster
+    near = {one.incident.id: one for one in (*index.below(cluster, node), *index.at(cluster, node))}
+    near.pop(own.incident.id, None)
+    silent = [one for one in near.values() if explains_silence(finding, one)]
+    silent = [one for one in silent if one.kind == "hardware" and is_timely(finding, one)]
+    if silent:
+        gather(book, [*silent, own], node, f"{finding.signal} of it explains their silence")
+
+
+def _gather_explained(book: Casebook, finding: Finding, own: Profile, known: Knowledge) -> None:
+    parent = finding.entity
     explained = [
         other
         for other in book.index.below(finding.cluster, parent)
@@ -67,8 +80,7 @@ def gather_below(book: Casebook, finding: Finding, known: Knowledge) -> None:
     ]
     is_beneath = own.incident.entity != parent and _is_explained(own, finding, known)
     if explained or is_beneath:
-        text = f"{finding.signal} of it explains them"
-        gather(book, [*explained, own], parent, text)
+        gather(book, [*explained, own], parent, f"{finding.signal} of it explains them")
 
 
 def _is_explained(other: Profile, finding: Finding, known: Knowledge) -> bool:

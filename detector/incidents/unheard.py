@@ -6,6 +6,8 @@ opened it is gone. That says nothing of the fault: the finding is *not collected
 over. One that is seen again is begun anew, or takes the mark off.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
 from detector.incidents.casebook import Casebook
@@ -19,6 +21,26 @@ from forewarn.records import NANOSECONDS, Finding
 UNHEARD_SECONDS = 1800
 # Something that is away is told once, when it goes: silence about it is longer.
 UNHEARD_SILENCE_SECONDS = 24 * 3600
+ROUND_SECONDS = 60
+
+
+class Rounds:
+    """Says when what is done now and then is due, by the wall clock.
+
+    A decide that has just begun may be catching up: what it misses may be there, not yet read.
+    """
+
+    def __init__(self, wall: Callable[[], int]) -> None:
+        self._wall = wall
+        self._next = wall() + UNHEARD_SECONDS * NANOSECONDS
+
+    def is_due(self) -> bool:
+        """Say so once a minute, after the first half hour."""
+        now = self._wall()
+        if now < self._next:
+            return False
+        self._next = now + ROUND_SECONDS * NANOSECONDS
+        return True
 
 
 def mark_unheard(book: Casebook, store: Store) -> None:

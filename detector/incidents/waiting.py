@@ -128,14 +128,19 @@ class Waiting:
         ]
 
     def released(self, now: int) -> list[Finding]:
-        """Let go of what has waited long enough; return what is still open and excused no more."""
+        """Let go of what has waited long enough; return what is still away and excused no more.
+
+        That a node booted is no state that could last.
+        """
         over = [own for own in self._held.values() if own.until_unix_nano <= now]
         for own in over:
             del self._held[own.key]
         return [
             own.finding
             for own in over
-            if own.finding.closed_at_unix_nano is None and not is_in_passing(own.finding)
+            if own.finding.closed_at_unix_nano is None
+            and own.finding.movement in AWAY
+            and not is_in_passing(own.finding)
         ]
 
 

@@ -4,15 +4,20 @@ Rows of one incident on one channel leave in order. A body is stored when the ro
 retry sends the very same bytes.
 """
 
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from typing import Literal
 
 import msgspec
 
 from detector.incidents.database import Database
+from forewarn.records import NANOSECONDS
 
 RowKind = Literal["open", "update", "resolve", "alert"]
 RowState = Literal["pending", "delivered", "collapsed", "dead"]
+
+
+KEEP_SECONDS = 7 * 24 * 3600  # as long as the topic of dead letters keeps its own
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -41,8 +46,8 @@ _COLUMNS = "id, channel, incident, webhook_id, kind, body, made_at, attempts, ne
 class Outbox:
     """Adds notes and keeps their fate. Raises StoreError."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, database: Database, clock: Callable[[], int] = time.time_ns) -> None:
+        self.database, self._clock = database, clock
 
     def add(self, notes: Iterable[Note]) -> None:
         """Write notes; an update takes the place of updates of its incident that still wait."""
@@ -105,8 +110,8 @@ class Outbox:
                 (next_try_at_unix_nano, row.id),
             )
 
-    def prune(self, done_before_unix_nano: int) -> int:
-        """Delete rows that were done with before a time; return how many.
+    def prune(self) -> int:
+        """Delete rows that were done with for `KEEP_SECONDS`; return how many.
 
         Those of an incident that lives stay: they tell which channels have heard of it.
         """
@@ -114,7 +119,7 @@ class Outbox:
             return connection.execute(
                 "DELETE FROM outbox WHERE state <> 'pending' AND done_at < ? AND incident NOT IN"
                 " (SELECT id FROM incidents WHERE state IN ('open','acknowledged','mitigated'))",
-                (done_before_unix_nano,),
+                (self._clock() - KEEP_SECONDS * NANOSECONDS,),
             ).rowcount
 
     def pending(self) -> dict[str, int]:

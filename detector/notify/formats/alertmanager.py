@@ -85,7 +85,7 @@ def _annotations(incident: Incident) -> Iterator[tuple[str, str]]:
         **_both("summary", incident.title),
         "merged_into": incident.merged_into,
         **(_of_cause(incident.hypotheses[0]) if incident.hypotheses else {}),
-        **_both("evidence", _evidence(incident.evidence)),
+        **_both("evidence", _evidence(incident.evidence, incident.evidence_left_out)),
         "affected": _listed(incident.affected),
         "jobs": _listed(incident.jobs),
     }
@@ -109,9 +109,9 @@ def _both(name: str, text: Text) -> dict[str, str]:
     return {name: text.say("en"), f"{name}_zh": text.say("zh")}
 
 
-def _evidence(findings: tuple[Finding, ...]) -> Text:
+def _evidence(findings: tuple[Finding, ...], left_out: int) -> Text:
     shown = [(finding_text(own), own.entity) for own in findings[:EVIDENCE_LINES]]
-    more = len(findings) - len(shown)
+    more = len(findings) - len(shown) + left_out
     english = [f"{text.say('en')} [{entity}]" for text, entity in shown]
     chinese = [f"{text.say('zh')} [{entity}]" for text, entity in shown]
     if more:
