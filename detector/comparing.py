@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from detector.families.common import Common
+from detector.families.concert import Common
 from detector.families.peers import SURPRISING, Peers, Verdict, pace
 from detector.families.twins import Panel, Twins
 from detector.groups import Groups

@@ -30,7 +30,8 @@ def _opened(found: list[Finding]) -> list[Finding]:
 
 
 def _short() -> Scenario:
-    return draw(3, duration_seconds=800, nodes=8)
+    modes = ("thermal_paste", "link_errors", "loss_nan")
+    return draw(3, duration_seconds=800, nodes=8, faults=3, modes=modes)
 
 
 @pytest.fixture(scope="module")
