@@ -76,7 +76,7 @@ class Decide:
         self._metrics = DecideMetrics(registry)
         self._lock = threading.RLock()
         self._incidents = {own.id: own for own in store.unfinished()}
-        self._waiting = Waiting(store.waiting())
+        self._waiting = Waiting(store.places.waiting())
         self._rounds = Rounds(clock)
         self._metrics.show(self._incidents.values())
 
@@ -160,13 +160,13 @@ class Decide:
         # What others were merged into is written first: their findings are placed there.
         order = sorted(book.changed(), key=lambda own: bool(own.merged_into))
         changed = [self._write(book, own) for own in order]
-        self._store.place(
+        self._store.places.keep(
             {
                 key: msgspec.structs.replace(own, incident=book.home(own.incident))
                 for key, own in book.places.items()
             }
         )
-        self._store.save_waiting(*book.waiting.since(self._waiting))
+        self._store.places.save_waiting(*book.waiting.since(self._waiting))
         return changed
 
     def _write(self, book: Casebook, incident: Incident) -> Incident:

@@ -4,19 +4,19 @@ A `Casebook` is a draft: it starts from the incidents as they were, collects cha
 written (and taken over by decide) as a whole or not at all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 
 import msgspec
 
-from detector.incidents.assess import gravest
 from detector.incidents.evidence import MAX_EVIDENCE, hold, is_open, superseded
 from detector.incidents.identity import id_of, key_of
 from detector.incidents.index import Home, Index
 from detector.incidents.join import choose
-from detector.incidents.lifecycle import move, note
+from detector.incidents.lifecycle import note
+from detector.incidents.places import Place
 from detector.incidents.seat import Knowledge, Seat
-from detector.incidents.store import Place, Store
+from detector.incidents.store import Store
 from detector.incidents.waiting import Waiting
 from forewarn.incident import Incident, TimelineItem
 from forewarn.language import Text
@@ -87,7 +87,7 @@ class Casebook:
         for own in incident.evidence if incident is not None else ():
             if own.id == finding.id:
                 return _place(own, self.index.homes[home])
-        return self._store.joined(*home)
+        return self._store.places.get(*home)
 
     def _update(self, used: Place, finding: Finding) -> None:
         """Keep the latest revision; an incident that is over is not opened by it."""
@@ -160,7 +160,7 @@ class Casebook:
             self.after[grown.id] = grown
         else:
             self.put(grown)
-        self._set_aside(incident.id, left)
+        self.set_aside(incident.id, left)
 
     def _count(self, incident: Incident, seat: Seat) -> None:
         counted = msgspec.structs.replace(
@@ -170,54 +170,12 @@ class Casebook:
         )
         self.after[incident.id] = counted
         self.index.grow(counted, seat)
-        self._set_aside(incident.id, (seat.finding,))
+        self.set_aside(incident.id, (seat.finding,))
 
-    def _set_aside(self, id_: str, findings: Iterable[Finding]) -> None:
+    def set_aside(self, id_: str, findings: Iterable[Finding]) -> None:
+        """Note where findings stand that their incident counts but does not show."""
         for own in findings:
             self.places[own.cluster, own.id] = _place(own, id_)
-
-    def merge(self, into: Incident, gone: Sequence[Incident]) -> None:
-        """Put incidents into another one, with all that they show and count."""
-        drawn = [finding for own in gone for finding in own.evidence]
-        self._take_over(into, drawn, gone)
-        for own in gone:
-            ended = move(own, "merged", self.now, text=f"into {into.id}")
-            self.put(msgspec.structs.replace(ended, merged_into=into.id))
-
-    def shift(self, drawn: Sequence[Finding], gone: Incident, into: Incident) -> None:
-        """Move findings from one incident to another; one that is left empty is merged into it."""
-        left = tuple(own for own in gone.evidence if own not in drawn)
-        if not left:
-            self.merge(into, (gone,))
-            return
-        self._take_over(into, drawn, (), f" of {gone.id}")
-        shrunk = msgspec.structs.replace(
-            gone, evidence=left, affected=union((), (own.entity for own in left)),
-            severity=gravest(left),
-        )  # fmt: skip
-        self.put(note(shrunk, self.now, "handed_over", f"{len(drawn)} findings to {into.id}"))
-
-    def _take_over(
-        self, into: Incident, drawn: Sequence[Finding], gone: Sequence[Incident], of: str = ""
-    ) -> None:
-        """Add what was drawn from others, and all that those count which are gone."""
-        affected = [own.entity for own in drawn] + [one for own in gone for one in own.affected]
-        sums = msgspec.structs.replace(
-            into,
-            affected=union(into.affected, affected),
-            jobs=union(into.jobs, (job for own in gone for job in own.jobs)),
-            not_collected=union(
-                into.not_collected, (one for own in gone for one in own.not_collected)
-            ),
-            evidence_left_out=sum(own.evidence_left_out for own in (into, *gone)),
-            evidence_left_out_open=sum(own.evidence_left_out_open for own in (into, *gone)),
-        )
-        grown, left = hold(sums, (*into.evidence, *drawn))
-        if drawn:
-            of = of or f" of {', '.join(own.id for own in gone[:5])}{' …' if gone[5:] else ''}"
-            grown = note(grown, self.now, "taken_over", f"{len(drawn)} findings{of}")
-        self.put(grown)
-        self._set_aside(into.id, left)
 
     def open(self, seat: Seat) -> Incident:
         """Make a new incident for a finding, of the next generation of its key."""

@@ -27,6 +27,8 @@ JOB_BEFORE_SECONDS = 120
 Firmness = tuple[int, int]
 NOT: Firmness = (0, 0)
 OWN_JOB: Firmness = (1, 0)  # below any claim of a cause, which is 1 + `Causes.effect`
+ON_NODE = 3  # where the rank runs, above any claim from elsewhere
+ON_DEVICE: Firmness = (7, 0)
 ABOVE: Firmness = (4, 0)
 SAME_PLACE: Firmness = (5, 0)
 RAISED: Firmness = (6, 0)
@@ -140,11 +142,25 @@ def _gravity(held: list[Finding]) -> int:
 
 
 def _causal(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
-    """Rate by what the findings' causes say that they do to a job, with the times in order."""
-    effect = known.causes.effect(own.called, seat.kind)
-    if not effect or not _is_in_time(seat.finding, own.onset, own.ended):
+    """Rate by what the findings' causes say that they do to a job, with the times in order.
+
+    A rank that differs from its peers has its cause where it runs: there any cause is firmer than
+    elsewhere, and what is elsewhere is none.
+    """
+    if not own.is_hardware or not _is_in_time(seat.finding, own.onset, own.ended):
         return NOT
-    return 1 + effect, own.gravest
+    devices, node = known.topology(seat.finding.cluster).placed(seat.finding.entity)
+    if any(own.has_device(device) for device in devices):
+        return ON_DEVICE
+    effect = known.causes.effect(own.called, seat.kind)
+    is_there = not node or node in own.devices or node in own.ups or _is_above(node, own, known)
+    if not effect or (seat.finding.movement == "outlier" and not is_there):
+        return NOT
+    return (ON_NODE if node and is_there else 1) + effect, own.gravest
+
+
+def _is_above(node: str, own: Profile, known: Knowledge) -> bool:
+    return own.incident.entity in known.topology(own.incident.cluster).parents(node)
 
 
 def _is_in_time(symptom: Finding, onset: int, ended: int | None) -> bool:

@@ -12,6 +12,7 @@ from detector.incidents.casebook import Casebook
 from detector.incidents.join import AFTER_SECONDS, explains_silence, is_related, is_timely
 from detector.incidents.kinds import SHARED, UP_SIGNALS
 from detector.incidents.lifecycle import note
+from detector.incidents.merge import merge
 from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge
 from forewarn import entity as entities
@@ -106,4 +107,4 @@ def gather(book: Casebook, found: Iterable[Profile], parent: str, why: str) -> N
     if into.entity != parent:
         raised = msgspec.structs.replace(into, entity=parent)
         into = note(raised, book.now, "raised", f"to {parent}: {why}")
-    book.merge(into, gone)
+    merge(book, into, gone)

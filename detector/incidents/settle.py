@@ -7,6 +7,7 @@ from detector.incidents.causes import Causes
 from detector.incidents.intake import JobEnd
 from detector.incidents.join import claim
 from detector.incidents.lifecycle import LIVE, note
+from detector.incidents.merge import shift
 from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge
 from forewarn import entity as entities
@@ -29,7 +30,7 @@ def draw_symptoms(book: Casebook, hardware: Incident, known: Knowledge) -> None:
     for other in book.index.with_symptoms(hardware):
         drawn = [one for one in other.incident.evidence if _is_drawn(one, other, own, known)]
         if drawn:
-            book.shift(drawn, other.incident, book.after[hardware.id])
+            shift(book, drawn, other.incident, book.after[hardware.id])
 
 
 def _is_drawn(one: Finding, other: Profile, hardware: Profile, known: Knowledge) -> bool:

@@ -7,19 +7,11 @@ from pathlib import Path
 import msgspec
 
 from detector.incidents.database import Database, StoreError
-from detector.incidents.evidence import is_open
-from detector.incidents.waiting import Wait
+from detector.incidents.places import Places
 from forewarn.bus import Position
 from forewarn.incident import Incident, TimelineItem
-from forewarn.records import Finding
 
 _LIVE = "state IN ('open', 'acknowledged', 'mitigated', 'resolved')"
-
-
-_PLACE = (
-    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (cluster, id)"
-    " DO UPDATE SET seq = ?3, incident = ?4, is_open = ?5, heard_at = ?6"
-)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -32,15 +24,6 @@ class Query(msgspec.Struct, frozen=True):
     limit: int = 100
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a finding stands, in which revision, and when its detector last spoke of it."""
-
-    seq: int
-    incident: str
-    is_open: bool
-    heard_at_unix_nano: int
-
-
 class Store:
     """Reads and writes incidents; with `read_only` it only looks, beside a writer or without one.
 
@@ -49,6 +32,7 @@ class Store:
 
     def __init__(self, path: Path, read_only: bool = False) -> None:
         self.database = Database(path, read_only)
+        self.places = Places(self.database)
 
     def close(self) -> None:
         """Close the file and let another decide in."""
@@ -109,10 +93,9 @@ class Store:
             )  # fmt: skip
             _append_timeline(connection, incident)
             if incident.merged_into:
-                query = "UPDATE findings SET incident = ? WHERE incident = ?"
-                connection.execute(query, (home or incident.merged_into, incident.id))
+                self.places.move(incident.id, home or incident.merged_into)
             else:
-                _place_findings(connection, incident, before)
+                self.places.show(incident, before)
 
     def generation(self, cluster: str, key: str) -> int:
         """Return the latest generation of a key; 0 where there was none."""
@@ -122,52 +105,6 @@ class Store:
                 (cluster, key),
             ).fetchone()
         return row[0] or 0
-
-    def joined(self, cluster: str, finding: str) -> Place | None:
-        """Return where a finding that was used stands."""
-        with self.database.read() as connection:
-            row = connection.execute(
-                "SELECT seq, incident, is_open, heard_at FROM findings"
-                " WHERE cluster = ? AND id = ?",
-                (cluster, finding),
-            ).fetchone()
-        return None if row is None else Place(row[0], row[1], bool(row[2]), row[3])
-
-    def place(self, places: Mapping[tuple[str, str], Place]) -> None:
-        """Write where findings stand that no incident shows, by cluster and id."""
-        with self.database.transaction() as connection:
-            connection.executemany(
-                _PLACE, [(*key, *msgspec.structs.astuple(own)) for key, own in places.items()]
-            )
-
-    def drop_unheard(self, incident: str, shown: Iterable[str], before_unix_nano: int) -> int:
-        """Count no longer as open what is not shown and was not heard of; return how many."""
-        with self.database.transaction() as connection:
-            return connection.execute(
-                "UPDATE findings SET is_open = 0 WHERE incident = ? AND is_open AND heard_at < ?"
-                " AND id NOT IN (SELECT value FROM json_each(?))",
-                (incident, before_unix_nano, msgspec.json.encode(list(shown)).decode()),
-            ).rowcount
-
-    def waiting(self) -> list[Wait]:
-        """Return the findings that wait."""
-        with self.database.read() as connection:
-            rows = connection.execute("SELECT until, finding FROM waiting ORDER BY until, id")
-            return [
-                Wait(msgspec.json.decode(own, type=Finding), until)
-                for until, own in rows.fetchall()
-            ]
-
-    def save_waiting(self, gone: Iterable[Wait], come: Iterable[Wait]) -> None:
-        """Write which findings wait no longer, and which do."""
-        with self.database.transaction() as connection:
-            connection.executemany(
-                "DELETE FROM waiting WHERE cluster = ? AND id = ?", [own.key for own in gone]
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?)",
-                [(*own.key, own.until_unix_nano, msgspec.json.encode(own.finding)) for own in come],
-            )
 
     def offsets(self) -> dict[Position, int]:
         """Return the next offset to read of every partition that was read."""
@@ -188,24 +125,6 @@ def _with_timeline(connection: sqlite3.Connection, incident: Incident) -> Incide
         (incident.id,),
     )
     return msgspec.structs.replace(incident, timeline=tuple(TimelineItem(*row) for row in rows))
-
-
-def _place_findings(
-    connection: sqlite3.Connection, incident: Incident, before: Incident | None
-) -> None:
-    """Write where findings are and how far they were used; only those that changed."""
-    held = {own.id: own.seq for own in before.evidence} if before else {}
-    fresh = [own for own in incident.evidence if held.get(own.id) != own.seq]
-    connection.executemany(
-        _PLACE,
-        [
-            (
-                incident.cluster, own.id, own.seq, incident.id, is_open(own),
-                own.updated_at_unix_nano,
-            )
-            for own in fresh
-        ],
-    )  # fmt: skip
 
 
 def _append_timeline(connection: sqlite3.Connection, incident: Incident) -> None:

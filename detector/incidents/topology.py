@@ -29,6 +29,14 @@ class Topology:
             self._hangs[entity] = (*self.parents(entity), *jobs, self._top)
         return self._hangs[entity]
 
+    def placed(self, rank: str) -> tuple[tuple[str, ...], str]:
+        """Return the devices and the node of a rank; both empty where they are not known."""
+        item = self.inventory.get(rank)
+        if item is None or item.placement is None:
+            return (), ""
+        node = item.placement.node
+        return item.placement.devices, node if "/" in node else entities.path("node", node)
+
     def children(self, parent: str, kind: str) -> int:
         """Return how many entities of a kind hang on `parent`, or work for it if it is a job."""
         key = parent, kind

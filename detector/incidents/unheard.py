@@ -56,7 +56,7 @@ def _mark(book: Casebook, store: Store, incident: Incident) -> None:
     if incident.evidence_left_out_open:
         before = book.now - UNHEARD_SECONDS * NANOSECONDS
         shown = (own.id for own in incident.evidence)
-        counted = store.drop_unheard(incident.id, shown, before)
+        counted = store.places.drop_unheard(incident.id, shown, before)
     if not lost and not counted:
         return
     marked = msgspec.structs.replace(
