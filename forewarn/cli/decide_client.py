@@ -51,7 +51,7 @@ class DecideClient:
 
     def get(self, prefix: str) -> Incident:
         """Return the incident whose id begins with `prefix`. Raises NotFoundError."""
-        body = self._request("GET", f"/incidents/{prefix}")
+        body = self._request("GET", _path(prefix))
         if body is not None:
             return msgspec.json.decode(body, type=Incident)
         found: Incident | None = self._store().get(prefix.upper())
@@ -61,7 +61,7 @@ class DecideClient:
 
     def act(self, prefix: str, action: str, body: Mapping[str, object]) -> Incident:
         """Acknowledge, resolve, confirm or refute. Raises UnreachableError when decide is down."""
-        answer = self._request("POST", f"/incidents/{prefix}/{action}", json=dict(body))
+        answer = self._request("POST", f"{_path(prefix)}/{action}", json=dict(body))
         if answer is None:
             raise UnreachableError(
                 f"decide does not answer at {self._base}: it alone may write; start "
@@ -103,6 +103,13 @@ class DecideClient:
             fields["since_unix_nano"] = fields.pop("since")
         found: list[Incident] = self._store().find(msgspec.convert(fields, Query))
         return found
+
+
+def _path(prefix: str) -> str:
+    """Return where the API keeps an incident. Raises NotFoundError for what no id begins with."""
+    if not prefix.isascii() or not prefix.isalnum():
+        raise NotFoundError(f"{prefix[:64]!r} begins no id; see `forewarn incident list`")
+    return f"/incidents/{prefix}"
 
 
 def _refusal(status: int, content: bytes) -> ForewarnError:

@@ -1,7 +1,9 @@
 """The command `forewarn`: the table of verbs, the options they share, errors and exit codes."""
 
 import importlib
+import io
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -93,6 +95,8 @@ def cli(ctx: click.Context, config_path: Path | None, lang: str | None, log_leve
         logging.getLogger(chatty).setLevel(
             max(logging.WARNING, getattr(logging, log_level.upper()))
         )
+    if os.environ.get("NO_COLOR"):  # no-color.org; click does not look by itself
+        ctx.color = False
     ctx.obj = _Invocation(config_path, lang)
 
 
@@ -129,6 +133,9 @@ Invocation = _Invocation
 
 def main() -> None:
     """Run the command; errors of ours are one clear line and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without Chinese gets `?`, and the rest
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = cli.main(prog_name="forewarn", standalone_mode=False)
     except click.exceptions.Abort:

@@ -141,7 +141,7 @@ def lint(
     from runbooks.lint import lint as check
 
     table = _table(invocation, directories)
-    problems = (*table.problems, *check(table))
+    problems = check(table)
     for problem in problems:
         if as_json:
             emit(problem)

@@ -94,3 +94,27 @@ def test_without_a_name_the_user_confirms(monkeypatch: pytest.MonkeyPatch) -> No
 def test_hints_of_the_interface_are_told_as_commands() -> None:
     refusal = decide_client._refusal(404, b'{"error": "no incident", "fix": "see GET /incidents"}')
     assert str(refusal) == "no incident; see `forewarn incident list`"
+
+
+@pytest.mark.parametrize("word", ["../metrics", "a?b", "a/b", "", "🔥", "%2e"])
+def test_what_begins_no_id_is_one_line_and_exit_code_3(word: str) -> None:
+    result = _run("incident", "show", word)
+    assert result.returncode == 3
+    assert result.stderr.count("\n") == 1
+    assert "begins no id" in result.stderr
+
+
+def test_no_color_is_honoured_where_click_paints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    result = CliRunner().invoke(cli, ["doctor"], color=True)
+    assert "python" in result.output
+    assert "\x1b" not in result.output
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b" in CliRunner().invoke(cli, ["doctor"], color=True).output
+
+
+def test_a_terminal_without_chinese_gets_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    result = _run("--lang", "zh", "runbook", "lookup", "xid 79")
+    assert result.returncode == 0, result.stderr
+    assert "GPU-CORE-01 GPU ??" in result.stdout
