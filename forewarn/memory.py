@@ -102,8 +102,6 @@ class _Log:
 
     def read(self, offset: int, count: int) -> tuple[list[Message], int]:
         """Return messages from `offset` on and the offset to go on from."""
-        if offset < self.first:
-            raise BusError(f"offset {offset} is gone: the embedded bus kept {self.first} on")
         if offset >= self.end or count <= 0:
             return [], offset
         begin = bisect_left(self._messages, offset, key=lambda message: message.offset)
@@ -176,6 +174,7 @@ class _MemoryConsumer(Consumer):
         """Take what stands next, in the order of arrival, so that no topic starves another."""
         waiting: list[list[Message]] = []
         for at, offset in self._next.items():
+            self._tell_gap(at, offset)
             messages, end = self._bus.log(at).read(offset, count)
             waiting.append(messages)
             if not messages:
@@ -185,6 +184,16 @@ class _MemoryConsumer(Consumer):
         for message in found:
             self._next[message.topic, message.partition] = message.offset + 1
         return found
+
+    def _tell_gap(self, at: tuple[TopicName, int], offset: int) -> None:
+        """Tell once what is gone; the next poll goes on with what was kept."""
+        first = self._bus.log(at).first
+        if offset < first:
+            self._next[at] = first
+            raise BusError(
+                f"{at[0]}: offset {offset} is gone: the embedded bus kept {first} on; "
+                f"{first - offset} messages were lost to a reader that is too slow"
+            )
 
     def commit(self) -> None:
         if self._group is None:

@@ -36,10 +36,10 @@ class Rank:
 class Job:
     """One job: its ranks here, and what is counted over its life."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, source: str) -> None:
         self.name = name
         self.entity = entities.path("job", name)
-        self.source = f"reporter:{name}"
+        self.source = f"{source}:{name}"
         self.ranks: dict[int, Rank] = {}
         self.bad_steps = 0
         self.skipped_steps = 0
@@ -61,7 +61,9 @@ class Jobs:
         outlet: Outlet,
         clock: Callable[[], int] = time.time_ns,
         monotonic: Callable[[], float] = time.monotonic,
+        source: str = "reporter",
     ) -> None:
+        self._source = source
         self._node_entity, self._outlet = node_entity, outlet
         self._clock, self._monotonic = clock, monotonic
         self._jobs: dict[str, Job] = {}
@@ -70,11 +72,12 @@ class Jobs:
         """A rank connects, for the first time or again. Raises LineError if there are too many."""
         if not self._known(hello) and self._ranks() >= MAX_RANKS:
             raise LineError(f"more than {MAX_RANKS} ranks report on this node")
-        job = self._jobs.setdefault(hello.job, Job(hello.job))
+        job = self._jobs.setdefault(hello.job, Job(hello.job, self._source))
         before = job.ranks.get(hello.rank)
         fresh = before is None or before.hello.started_unix_nano != hello.started_unix_nano
         job.ranks[hello.rank] = Rank(hello)
-        self._place(job, hello)
+        if hello.placed:
+            self._place(job, hello)
         if hello.leader and fresh and not hello.resumed:
             again = before is not None and (job.failed or not before.closed)
             self._state(job, "restarted" if again else "running", hello.started_unix_nano)
@@ -98,7 +101,7 @@ class Jobs:
             job=hello.job,
             rank=hello.rank,
             node=self._outlet.node,
-            devices=tuple(self._device(device) for device in hello.devices),
+            devices=self._devices(hello),
             stage=hello.stage,
             tensor=hello.tensor,
             since_unix_nano=hello.started_unix_nano,
@@ -106,6 +109,12 @@ class Jobs:
         entity = job.rank_entity(hello.rank)
         self._outlet.announcer.describe(entity, {"world_size": str(hello.world_size)})
         self._outlet.announcer.place(entity, placement)
+
+    def _devices(self, hello: Hello) -> tuple[str, ...]:
+        """Return the devices that the rank named, else those that its process is seen to use."""
+        if hello.devices:
+            return tuple(self._device(device) for device in hello.devices)
+        return self._outlet.announcer.devices_of(hello.pid)
 
     def _device(self, text: str) -> str:
         """Return the entity of a device given as entity, as `gpu/…`, or as PCI address."""
@@ -125,7 +134,8 @@ class Jobs:
         """
         job = self._of(hello)
         rank = job.rank_entity(hello.rank)
-        measurements = list(signals.of_fields(step, signals.RANK_FIELDS, rank))
+        fields = signals.RANK_FIELDS if hello.placed else {}
+        measurements = list(signals.of_fields(step, fields, rank))
         if hello.leader:
             measurements += self._of_job(job, step)
         self._send(job, hello, self._sane(step.time_unix_nano), measurements)
@@ -188,15 +198,28 @@ class Jobs:
             rank.connected = False
             rank.gone_at = self._monotonic()
 
+    def lose(self, hello: Hello) -> None:
+        """Hear no more of a rank; how it ended nobody said."""
+        job = self._jobs[hello.job]
+        job.ranks[hello.rank].closed = True
+        self._end_if_over(job)
+
     def tend(self) -> None:
         """Once a second: tell the age of the last step, find ranks that died, forget old jobs."""
         now = self._monotonic()
         for job in list(self._jobs.values()):
             if job.ended_at is None:
+                self._find_devices(job)
                 self._find_dead(job, now)
                 self._tell_age(job, now)
             elif now - job.ended_at > LINGER_SECONDS:
                 self._forget(job)
+
+    def _find_devices(self, job: Job) -> None:
+        """A process opens its devices some time after it has said hello."""
+        for rank in job.ranks.values():
+            if not rank.hello.devices and self._outlet.announcer.devices_of(rank.hello.pid):
+                self._place(job, rank.hello)
 
     def _find_dead(self, job: Job, now: float) -> None:
         dead = [

@@ -14,6 +14,8 @@ Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
 Total = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Time = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 MAX_DEVICES = 64
+Phase = Literal["checkpoint", "evaluation"]
+Edge = Literal["begin", "end"]
 
 
 class LineError(ForewarnError):
@@ -37,6 +39,7 @@ class Hello(_Line, frozen=True, tag="hello"):
     devices: Annotated[tuple[str, ...], msgspec.Meta(max_length=MAX_DEVICES)] = ()
     stage: Small | None = None
     tensor: Small | None = None
+    placed: bool = True  # False where a log was read: nobody knows which rank wrote it, or where
 
 
 class Step(_Line, frozen=True, tag="step"):
@@ -44,7 +47,7 @@ class Step(_Line, frozen=True, tag="step"):
 
     step: Whole
     time_unix_nano: Time
-    skipped: bool = False
+    skipped: bool | Small = False  # or how many were, since the last report
     loss: Number | None = None
     gradient_norm: Number | None = None
     step_seconds: Number | None = None
@@ -55,13 +58,15 @@ class Step(_Line, frozen=True, tag="step"):
     communication_seconds: Number | None = None
     mfu: Number | None = None
     loss_scale: Number | None = None
+    flops_per_second: Number | None = None  # per device
+    energy_joules: Number | None = None  # per device
 
 
 class Span(_Line, frozen=True, tag="span"):
     """A checkpoint or an evaluation begins or has ended."""
 
-    what: Literal["checkpoint", "evaluation"]
-    edge: Literal["begin", "end"]
+    what: Phase
+    edge: Edge
     time_unix_nano: Time
     seconds: float = 0.0
 

@@ -3,11 +3,13 @@
 import logging
 import selectors
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter
 
 from exporters.job.jobs import Jobs
@@ -32,9 +34,19 @@ class Connection:
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
+        self.pid = _peer(sock)
         self.splitter = Splitter(MAX_LINE_BYTES)
         self.hello: Hello | None = None
         self.dropped = 0
+
+
+def _peer(sock: socket.socket) -> int:
+    """Return the process at the other end as this node numbers it, 0 where it cannot.
+
+    Source: unix(7), SO_PEERCRED. A process in a container knows only its number there.
+    """
+    pid, _, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid)
 
 
 class ReporterSocket:
@@ -58,6 +70,8 @@ class ReporterSocket:
             "Lines of training processes: taken, bad, too_long.",
             ["outcome"], registry=registry,
         )  # fmt: skip
+        for outcome in ("taken", "bad", "too_long"):  # a rate sees the first one only from 0
+            self._lines.labels(outcome)
         self._dropped = Counter(
             "forewarn_reporter_dropped",
             "Lines that training processes dropped while the agent was away.", registry=registry,
@@ -179,6 +193,7 @@ class ReporterSocket:
     def _apply(self, connection: Connection, data: bytes) -> None:
         line = parse(data)
         if isinstance(line, Hello):
+            line = msgspec.structs.replace(line, pid=connection.pid or line.pid)
             self._jobs.hello(line)
             connection.hello = line
             self._outlet.announcer.announce()

@@ -14,6 +14,11 @@ from forewarn.incident import Incident
 
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0
+# What the interface says to programs, and what a person at a terminal types instead.
+TYPED = {
+    "GET /incidents/{id}": "`forewarn incident show ID`",
+    "GET /incidents": "`forewarn incident list`",
+}
 
 
 class NotFoundError(ForewarnError):
@@ -113,4 +118,6 @@ def _refusal(status: int, content: bytes) -> ForewarnError:
     except (msgspec.DecodeError, msgspec.ValidationError):
         problem = {"error": content[:200].decode(errors="replace")}
     text = "; ".join(filter(None, (problem.get("error"), problem.get("fix"))))
+    for request, verb in TYPED.items():
+        text = text.replace(request, verb)
     return NotFoundError(text) if status == 404 else ForewarnError(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from forewarn import __version__, config
+from forewarn.cli.groups import Group
 from forewarn.errors import ForewarnError
 from forewarn.language import Language
 
@@ -44,7 +45,7 @@ Exit codes: 0 done; 1 failed or not healthy; 2 wrong usage or configuration;
 """
 
 
-class _Verbs(click.Group):
+class _Verbs(Group):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

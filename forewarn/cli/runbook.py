@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forewarn.cli.console import console, emit, json_option
+from forewarn.cli.groups import Group
 from forewarn.cli.main import Invocation
 from forewarn.language import Language
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 NOTHING_FOUND = 3
 
 
-@click.group()
+@click.group(cls=Group)
 def runbook() -> None:
     """The root-cause runbook: lookup, show, lint.
 

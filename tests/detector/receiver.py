@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,11 +10,12 @@ import msgspec
 
 
 class Received(msgspec.Struct, frozen=True):
-    """One request as it came."""
+    """One request as it came, and when."""
 
     headers: dict[str, str]
     body: bytes
     answered: int
+    at_unix_nano: int = 0
 
 
 class Receiver:
@@ -39,7 +41,7 @@ class Receiver:
         """Keep one request; return the answer."""
         with self.arrived:
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-            self.received.append(Received(headers, body, answer[0]))
+            self.received.append(Received(headers, body, answer[0], time.time_ns()))
             self.arrived.notify_all()
             return answer
 

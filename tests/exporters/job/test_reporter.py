@@ -25,7 +25,8 @@ class Process:
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(str(path))
+        # The socket's file is there a moment before it is listened on.
+        until(lambda: self.socket.connect_ex(str(path)) == 0)
 
     def send(self, *lines: object) -> None:
         for line in lines:
