@@ -18,7 +18,8 @@ def largest_watts(machines: Machines) -> Floats:
     """Return the largest draw of each rack."""
     hardware = machines.hardware
     node = hardware.power_limit_watts * machines.width + 1.3 * hardware.node_overhead_watts
-    return np.bincount(machines.rack_of) * node
+    watts: Floats = np.bincount(machines.rack_of) * node
+    return watts
 
 
 def supplies(machines: Machines) -> Floats:
