@@ -18,8 +18,7 @@ def largest_watts(machines: Machines) -> Floats:
     """Return the largest draw of each rack."""
     hardware = machines.hardware
     node = hardware.power_limit_watts * machines.width + 1.3 * hardware.node_overhead_watts
-    watts: Floats = np.bincount(machines.rack_of) * node
-    return watts
+    return (np.bincount(machines.rack_of) * node).astype(np.float64)
 
 
 def supplies(machines: Machines) -> Floats:
