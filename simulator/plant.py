@@ -7,6 +7,7 @@ from forewarn.records import InventoryItem
 from simulator import signals
 from simulator.announce import rack_attributes
 from simulator.fleet import Machines
+from simulator.power import supplies
 
 Block = tuple[tuple[str, ...], list[str]]  # signals, and the entities that have them all
 BUILDING, POWER, FABRIC, STORAGE = range(4)
@@ -47,6 +48,10 @@ class Plant:
                     own[source] = own.get(source, ()) + names
         for entity in self._switch_ports:
             collects[entity][SOURCES[FABRIC]] += signals.SWITCH_PORT_EVENTS
+        for rack, count in enumerate(supplies(self._machines)):
+            for number in range(1, int(count) + 1):
+                entity = supply(self._machines, rack, number)
+                collects[entity][SOURCES[POWER]] = signals.SUPPLY_EVENTS
         attributes = self._attributes()
         return [
             InventoryItem(cluster, entity, now, attributes.get(entity, {}), own)

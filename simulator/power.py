@@ -14,16 +14,27 @@ FEED_VOLTS, FEED_NOISE, POWER_FACTOR = 415.0, 0.004, 0.98
 FEED_HEADROOM_RATIO = 1.5
 
 
+def largest_watts(machines: Machines) -> Floats:
+    """Return the largest draw of each rack."""
+    hardware = machines.hardware
+    node = hardware.power_limit_watts * machines.width + 1.3 * hardware.node_overhead_watts
+    return (np.bincount(machines.rack_of) * node).astype(np.float64)
+
+
+def supplies(machines: Machines) -> Floats:
+    """Return how many supply units each rack has: one more than it needs."""
+    needed: Floats = np.ceil(HEADROOM_RATIO * largest_watts(machines) / SUPPLY_WATTS)
+    return needed + 1.0
+
+
 class Power:
     """All racks and feeds."""
 
     def __init__(self, machines: Machines, seed: int) -> None:
         self._machines = machines
         self._noise = generator(seed, "power.noise")
-        hardware = machines.hardware
-        node = hardware.power_limit_watts * machines.width + 1.3 * hardware.node_overhead_watts
-        most = np.bincount(machines.rack_of) * node
-        self.supplies: Floats = np.ceil(HEADROOM_RATIO * most / SUPPLY_WATTS) + 1.0
+        most = largest_watts(machines)
+        self.supplies: Floats = supplies(machines)
         self._limit = self.supplies * SUPPLY_WATTS
         feeds = np.bincount(machines.feed_of, most, len(machines.feeds))
         self._rated = feeds * FEED_HEADROOM_RATIO / (FEED_VOLTS * math.sqrt(3) * POWER_FACTOR)

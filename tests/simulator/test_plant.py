@@ -113,7 +113,7 @@ def test_common_parents_can_be_found_from_the_inventory(liquid: Recorded) -> Non
     gpu = "node/n05/gpu/0000:43:00.0"
     parents = {"rack/r03", "switch/leaf03", "cdu/cdu-1", "pdu/feed-2"}
     assert parents <= set(inventory.parents(gpu))
-    assert {"rack/r01", "node/n01", gpu} <= inventory.below("cdu/cdu-1")
+    assert {"rack/r01", "node/n01", gpu, "rack/r01/psu/1"} <= inventory.below("cdu/cdu-1")
     assert inventory.attribute("node/n05/mount/%2Fdata", "storage") == "fs1"
     for item in inventory:
         for names in item.collects.values():
