@@ -33,6 +33,7 @@ check: .venv/.dev ## format, lint, types, floors, spelling, runbook, drift of ge
 	git ls-files -z | xargs -0 $(BIN)/codespell
 	$(BIN)/forewarn runbook lint
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m dashboards --check
 	rm -rf .cache/gen && mkdir -p .cache/gen
 	$(call protoc,.cache/gen)
 	for name in wire_pb2.py wire_pb2.pyi; do \
@@ -42,8 +43,9 @@ bench: .venv/.dev ## every script of bench/ in turn
 	@for script in $$(grep -l __main__ bench/*.py); do printf '\n=== %s\n' "$$script"; \
 	  $(BIN)/python -m bench.$$(basename "$$script" .py); done
 
-gen: .venv/.dev ## forewarn/wire_pb2.py and .pyi from wire.proto
+gen: .venv/.dev ## forewarn/wire_pb2.py and .pyi from wire.proto; dashboards/generated
 	$(call protoc,.)
+	$(BIN)/python -m dashboards
 
 docs: .venv/.dev ## the generated parts of docs/
 	$(BIN)/python docs/generate.py

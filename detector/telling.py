@@ -18,6 +18,8 @@ class Telling:
         self.job_frames = self.frames.labels("jobs")
         self.samples = counter("samples", "Samples that had a value and were scored.")
         self.failed = counter("samples_failed", "Samples without a usable value.", "reason")
+        for reason in ("saturated", "failed", "bad_value"):  # a rate sees the first only from 0
+            self.failed.labels(reason)
         self.late = counter("frames_late", "Frames of a tick that was closed; still used.")
         self.lost = counter("frames_lost", "Frames missing by sequence number.")
         self.duplicates = counter("frames_duplicate", "Frames and events seen before; ignored.")

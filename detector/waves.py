@@ -66,7 +66,8 @@ class Waves:
         wrong = good & ~finite & ~block.may_be_nan[rows]
         if wrong.any():
             self._tell_wrong(block, rows, wrong, parts)
-        stopped = good & finite & block.counter[rows] & (raw >= block.saturates[rows])
+        # Exactly there: a wide counter of the same signal passes the end of a narrow one.
+        stopped = good & finite & block.counter[rows] & (raw == block.saturates[rows])
         if stopped.any():
             self._telling.failed.labels("saturated").inc(int(stopped.sum()))
         failed = int((outcome == Outcome.FAILED).sum())

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from exporters.collector import Collector, Host
+from exporters.devices import Compound
 from exporters.registry import COLLECTORS
 from forewarn import config
 from forewarn.bus import TOPICS
@@ -54,7 +55,12 @@ def _sections(
 
 
 def _section(name: str, section: type[msgspec.Struct]) -> str:
-    heading = {"": "Top of the file", "webhook": "`[[webhook]]`", "a secret": "A secret"}
+    heading = {
+        "": "Top of the file",
+        "webhook": "`[[webhook]]`",
+        "agent.job_log": "`[[agent.job_log]]`",
+        "a secret": "A secret",
+    }
     title = heading.get(name, f"`[{name}]`")
     about = inspect.getdoc(section) or ""
     return f"### {title}\n\n{about}\n\n{table('Key|Type|Default|Meaning', _keys(section))}"
@@ -174,7 +180,8 @@ def collectors() -> str:
 
 def _collector(name: str, own: Collector) -> tuple[str, ...]:
     about = inspect.getdoc(inspect.getmodule(own)) or ""
-    names = ", ".join(f"`{signal}`" for signal in own.signals)
+    parts = own.part_signals if isinstance(own, Compound) else ()
+    names = ", ".join(f"`{signal}`" for signal in (*own.signals, *parts))
     sentence = " ".join(about.split("\n\n")[0].split())
     return f"`{name}`", sentence, f"{own.deadline_seconds:g} s", names
 

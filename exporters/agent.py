@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from exporters import machine
 from exporters.announcer import Announcer
 from exporters.collector import Collector, Host, Measurement
+from exporters.devices import Compound
 from exporters.exposition import Server
 from exporters.outlet import Outlet
 from exporters.own import Health, OwnCost
@@ -51,7 +53,7 @@ class Agent:
         own = settings.agent
         self._settings, self._registry = settings, registry
         self._node = own.node_name()
-        self._host = host or Host(entities.path("node", self._node))
+        self._host = host or Host(entities.path("node", self._node), interfaces=own.interfaces)
         self._spool = Spool(producer, own.buffer_bytes)
         self._announcer = Announcer(settings.cluster, self._spool, own.inventory_seconds)
         boot_id = machine.boot_id(self._host.proc)
@@ -59,6 +61,7 @@ class Agent:
             settings.cluster, self._node, boot_id, self._spool, self._announcer, registry
         )
         chosen = build(self._host, own.disable) if collectors is None else list(collectors)
+        self._compounds = [own for own in chosen if isinstance(own, Compound)]
         self._rounds = Rounds([*self._own_collectors(), *chosen], own.period_seconds)
         state = Path(own.state_directory) if own.state_directory else state_directory()
         self.port = 0  # where /metrics is served, once it is
@@ -82,7 +85,7 @@ class Agent:
         server = Server(self._settings.agent.listen, self._registry)
         self.port = server.port
         self._describe()
-        self._streams.start()
+        self._streams.start({own.name: own.stream(self.outlet) for own in self._compounds})
         try:
             self._loop(stop)
         finally:
@@ -105,6 +108,7 @@ class Agent:
         """Read what is due at this tick and send one frame of it."""
         now = time.time_ns()
         batches = [*self._rounds.begin(tick), *self._rounds.gather()]
+        batches.sort(key=attrgetter("collector"))  # else the order of finishing makes a layout
         admitted = [self._admit(batch) for batch in batches]
         self.outlet.frame(SOURCE, now, list(itertools.chain(*admitted)))
         self._announcer.announce()
@@ -120,7 +124,20 @@ class Agent:
     def _admit(self, batch: Batch) -> list[Measurement]:
         measurements = self.outlet.admission.admit(batch.collector, batch.measurements)
         self.outlet.show(batch.collector, measurements, batch.due)
+        self._tell(batch)
         return measurements
+
+    def _tell(self, batch: Batch) -> None:
+        """Send what a collector saw happen, and declare what it watches."""
+        for m in batch.measurements:
+            if m.signal in batch.events:
+                watched = (batch.events[m.signal],)
+                self.outlet.announcer.declare(batch.collector, m.entity, watched)
+        for notice in batch.notices:
+            self.outlet.event(
+                notice.entity, notice.code, batch.started_unix_nano, notice.severity,
+                notice.text, batch.collector,
+            )  # fmt: skip
 
     def _describe(self) -> None:
         facts = machine.attributes(self._host)

@@ -39,6 +39,7 @@ class Announcer:
         self._cluster, self._spool, self._every = cluster, spool, every_seconds
         self._clock, self._monotonic = clock, monotonic
         self._entries: dict[str, _Entry] = {}
+        self._users: dict[str, dict[str, set[int]]] = {}  # device -> part of it -> processes
         self._lock = threading.Lock()
         self._next_full = monotonic() + every_seconds
 
@@ -55,6 +56,17 @@ class Announcer:
             entry = self._entries.setdefault(entity, _Entry())
             entry.changed |= entry.placement != placement
             entry.placement = placement
+
+    def use(self, device: str, users: Mapping[str, set[int]]) -> None:
+        """Set which processes use a device; `users` tells apart the device and its parts."""
+        with self._lock:
+            self._users[device] = dict(users)
+
+    def devices_of(self, pid: int) -> tuple[str, ...]:
+        """Return the devices, or parts of them, that a process uses."""
+        with self._lock:
+            parts = (part for users in self._users.values() for part in users.items())
+            return tuple(sorted(entity for entity, pids in parts if pid in pids))
 
     def remove(self, entity: str) -> None:
         """End an entity, and say so."""

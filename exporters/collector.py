@@ -1,14 +1,14 @@
 """The contract of a collector: what it reads, how long it may take, what it hands back."""
 
 import math
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from forewarn.errors import ForewarnError
-from forewarn.records import Outcome
+from forewarn.records import Outcome, Severity
 
 
 class CollectorError(ForewarnError):
@@ -16,11 +16,12 @@ class CollectorError(ForewarnError):
 
 
 class Host(msgspec.Struct, frozen=True):
-    """The node that is read: its entity, and where its /proc and /sys are."""
+    """The node that is read: its entity, where its /proc and /sys are, what counts as its own."""
 
     entity: str
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
+    interfaces: tuple[str, ...] = ()  # patterns of virtual interfaces that are read too
 
 
 class Measurement(msgspec.Struct, frozen=True, gc=False):
@@ -57,6 +58,30 @@ class Collector(Protocol):
         A value that the device cannot give is UNSUPPORTED, one that could not be read now FAILED.
         Raises CollectorError or OSError if the whole source could not be read.
         """
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something that a reading showed to have happened; it becomes an event at once."""
+
+    entity: str
+    code: str
+    severity: Severity
+    text: str
+
+
+@runtime_checkable
+class Noticing(Protocol):
+    """A collector that sees events too.
+
+    `events`: signal read -> event watched, at the same entities. So silence counts as evidence.
+    """
+
+    @property
+    def events(self) -> Mapping[str, str]:
+        """Which events are watched where which signal is read."""
+
+    def notices(self) -> list[Notice]:
+        """Return what the last reading showed to have happened, once."""
 
 
 def unsupported(signal: str, entity: str) -> Measurement:

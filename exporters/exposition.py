@@ -70,14 +70,14 @@ def _family(signal: Signal, values: dict[str, float]) -> Metric:
 
 
 class Server:
-    """Serves a registry at `listen`, as prometheus_client does it."""
+    """Serves a registry at `listen`, as prometheus_client does it; `key` names it in errors."""
 
-    def __init__(self, listen: str, registry: CollectorRegistry) -> None:
-        host, port = address(listen)
+    def __init__(self, listen: str, registry: CollectorRegistry, key: str = "agent.listen") -> None:
+        host, port = address(listen, key)
         try:
             self._server, self._thread = start_http_server(port, host, registry)
         except OSError as error:
-            raise ConfigError(f"agent.listen: {listen}: {error.strerror}") from error
+            raise ConfigError(f"{key}: {listen}: {error.strerror}") from error
         self.port: int = self._server.server_port
 
     def close(self) -> None:

@@ -81,9 +81,13 @@ class Outlet:
         source: str,
         seq: int = 0,
     ) -> None:
-        """Send an event; its text is masked and cut here."""
+        """Send an event; its text is masked and cut here.
+
+        Without a sequence of its source the time is one: it tells a second event from one that
+        is read twice, and no restart of the agent repeats it.
+        """
         event = Event(
             self._cluster, entity, code, time_unix_nano, severity, shorten(mask(text)),
-            self.node, source, self.boot_id, seq,
+            self.node, source, self.boot_id, seq or time_unix_nano,
         )  # fmt: skip
         self.spool.send("events", self.node, wire.encode_event(event))

@@ -2,24 +2,29 @@
 
 import queue
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from queue import SimpleQueue
 
 import msgspec
 
-from exporters.collector import Collector, Measurement
+from exporters.collector import Collector, Measurement, Notice
 from exporters.worker import Report, Worker
 
 GRACE = 0.25  # share of a tick in which the prompt ones answer
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """The measurements of one collector, when their reading started, and what was due."""
+    """The measurements of one collector, when their reading started, and what was due.
+
+    `notices` are what it saw happen; `events` which events it watches where it reads which signal.
+    """
 
     collector: str
     started_unix_nano: int
     measurements: list[Measurement]
     due: frozenset[str] = frozenset()
+    notices: tuple[Notice, ...] = ()
+    events: Mapping[str, str] = {}
 
 
 class Rounds:
@@ -70,10 +75,13 @@ class Rounds:
         except queue.Empty:
             return self._expire()
         worker = self.workers[report.collector]
-        measurements = worker.finish(report)
-        if measurements is None:
-            return []
-        return [Batch(worker.name, report.started_unix_nano, measurements, worker.asked)]
+        measurements, due = worker.finish(report), worker.asked
+        if measurements is None:  # too late for numbers; what happened has happened all the same
+            measurements, due = [], frozenset()
+            if not report.notices:
+                return []
+        started = report.started_unix_nano
+        return [Batch(worker.name, started, measurements, due, report.notices, worker.events)]
 
     def _reading(self) -> list[Worker]:
         return [worker for worker in self.workers.values() if worker.reading]

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,8 @@ from prometheus_client import CollectorRegistry, Gauge
 from exporters.collector import Host
 from exporters.host.kernel_cursor import Cursor
 from exporters.host.kernel_log import KernelLog
+from exporters.job.job_logs import SOURCE as JOB_LOG
+from exporters.job.job_logs import JobLogs
 from exporters.job.jobs import Jobs
 from exporters.job.reporter import ReporterSocket
 from exporters.outlet import Outlet
@@ -50,14 +53,18 @@ class Streams:
             "kernel_log": self._kernel_log,
             "reporter": ReporterSocket(Path(path), jobs, outlet, registry),
         }
+        if settings.job_log:
+            followed = Jobs(host.entity, outlet, source=JOB_LOG)
+            table["job_logs"] = JobLogs(settings.job_log, followed, outlet, registry)
         self._up = Gauge(
             "forewarn_stream_up", "1 while a source of events is served.", ["stream"],
             registry=registry,
         )  # fmt: skip
         self._streams = {n: s for n, s in table.items() if n not in settings.disable}
 
-    def start(self) -> None:
-        """Start all; one that dies is told and leaves the others alone."""
+    def start(self, others: Mapping[str, Stream]) -> None:
+        """Start all, and others by name; one that dies is told and leaves the others alone."""
+        self._streams.update(others)
         for name, stream in self._streams.items():
             thread = threading.Thread(
                 target=self._guard, args=(name, stream), name=name, daemon=True

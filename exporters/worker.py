@@ -3,12 +3,19 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 
 import msgspec
 
-from exporters.collector import Collector, CollectorError, Measurement, failed
+from exporters.collector import (
+    Collector,
+    CollectorError,
+    Measurement,
+    Notice,
+    Noticing,
+    failed,
+)
 from forewarn.catalogue import CATALOGUE
 
 logger = logging.getLogger(__name__)
@@ -23,6 +30,7 @@ class Report(msgspec.Struct, frozen=True):
     duration_seconds: float
     measurements: list[Measurement]
     error: str = ""
+    notices: tuple[Notice, ...] = ()
 
 
 class Worker:
@@ -51,6 +59,9 @@ class Worker:
         self._known: dict[str, tuple[str, ...]] = {}
         self._orders: SimpleQueue[tuple[int, frozenset[str]] | None] = SimpleQueue()
         self._due: frozenset[str] = frozenset()
+        self.events: Mapping[str, str] = {}
+        if isinstance(collector, Noticing):
+            self.events = collector.events
         self._number = 0
         self._began = 0.0
         self._started_unix_nano = 0
@@ -151,7 +162,9 @@ class Worker:
         except Exception as caught:
             logger.exception("collector %s has a bug", self.name)
             error = f"{type(caught).__name__}: {caught}"
-        return Report(self.name, number, started, self._monotonic() - begin, measurements, error)
+        seen = self._collector.notices() if isinstance(self._collector, Noticing) else ()
+        took = self._monotonic() - begin
+        return Report(self.name, number, started, took, measurements, error, tuple(seen))
 
     def _check(self, measurements: list[Measurement]) -> None:
         undeclared = {m.signal for m in measurements} - self._every.keys()

@@ -5,6 +5,7 @@ variable.
 """
 
 import os
+import re
 import socket
 import tomllib
 from pathlib import Path
@@ -111,6 +112,23 @@ class KernelLog(_Section, frozen=True, kw_only=True):
     """Whether lines that a user wrote into it count: anyone with root can forge one."""
 
 
+class JobLog(_Section, frozen=True, kw_only=True):
+    """Logs of training jobs that do not report by themselves; each file is one job.
+
+    A log that is there when the agent starts is read from its end, one that appears later from
+    its beginning.
+    """
+
+    path: Annotated[str, msgspec.Meta(min_length=1)]
+    """The file, or a pattern of files: `/logs/*/train.log`, `/logs/**/rank0.log`."""
+    format: Literal["megatron", "huggingface"]
+    """Who writes it: Megatron-LM and its forks, or the Trainer of Hugging Face."""
+    job: str = ""
+    """Name of the job, for a single file; empty is the folder's name."""
+    job_pattern: str = ""
+    """Regular expression searched in the path, whose group `job` is the job's name."""
+
+
 class Agent(_Section, frozen=True, kw_only=True):
     """The agent of one node."""
 
@@ -132,8 +150,12 @@ class Agent(_Section, frozen=True, kw_only=True):
     """Unix socket that training processes report to; empty is one in the state folder."""
     state_directory: str = ""
     """Where cursors are kept; empty is $FOREWARN_STATE, else ~/.local/state/forewarn."""
+    interfaces: tuple[str, ...] = ()
+    """Virtual interfaces that are read besides the adapters, by name or pattern (`bond*`)."""
     kernel_log: KernelLog = KernelLog()
     """See the table below."""
+    job_log: tuple[JobLog, ...] = ()
+    """Any number of tables `[[agent.job_log]]`."""
 
     def node_name(self) -> str:
         """Return the node's name for entities."""
@@ -241,11 +263,24 @@ def _check(settings: Settings) -> None:
     for key in ("agent", "detect", "decide"):
         address(getattr(settings, key).listen, f"{key}.listen")
     _check_secret(settings.bus.kafka.sasl_password, "bus.kafka.sasl_password")
+    for index, log in enumerate(settings.agent.job_log):
+        _check_job_log(log, f"agent.job_log[{index}]")
     names = [webhook.name for webhook in settings.webhook]
     for index, webhook in enumerate(settings.webhook):
         _check_secret(webhook.secret, f"webhook[{index}].secret")
         if webhook.name in names[:index]:
             raise ConfigError(f"webhook[{index}].name: two are called {webhook.name!r}")
+
+
+def _check_job_log(log: JobLog, key: str) -> None:
+    if log.job and log.job_pattern:
+        raise ConfigError(f"{key}: names both job and job_pattern; one of them")
+    try:
+        groups = re.compile(log.job_pattern).groupindex
+    except re.error as error:
+        raise ConfigError(f"{key}.job_pattern: no regular expression: {error}") from error
+    if log.job_pattern and "job" not in groups:
+        raise ConfigError(f"{key}.job_pattern: needs a group (?P<job>…)")
 
 
 def _check_secret(secret: Secret, key: str) -> None:

@@ -5,6 +5,7 @@ The slot is the identity; index, UUID and serial are inventory. A name is `[A-Za
 anything else in it is percent-encoded.
 """
 
+import hashlib
 import re
 from functools import lru_cache
 from urllib.parse import quote, unquote
@@ -24,15 +25,24 @@ CATALOGUE_KINDS = {
 }
 _NAME = re.compile(r"(?:[A-Za-z0-9._:-]|%[0-9A-F]{2}){1,128}")
 _SAFE = "._:-"
+MAX_NAME = 128
 
 
 def name(text: str) -> str:
-    """Encode any text as the name of an entity (at most 128 characters; longer ones are cut)."""
+    """Encode any text as the name of an entity, at most 128 characters.
+
+    A longer one is cut and ends in a hash of the whole: two that begin alike stay two.
+    """
     # A mount may be named in bytes that are no UTF-8; Python hands them on as lone surrogates.
     encoded = quote(text, safe=_SAFE, errors="backslashreplace").replace("~", "%7E")
-    if len(encoded) > 128:
-        encoded = re.sub(r"%[0-9A-F]?$", "", encoded[:128])
-    return encoded or "%00"
+    return encoded if 0 < len(encoded) <= MAX_NAME else _cut(encoded)
+
+
+def _cut(encoded: str) -> str:
+    if not encoded:
+        return "%00"
+    end = "." + hashlib.blake2b(encoded.encode(), digest_size=8).hexdigest()
+    return re.sub(r"%[0-9A-F]?$", "", encoded[: MAX_NAME - len(end)]) + end
 
 
 def plain(encoded: str) -> str:

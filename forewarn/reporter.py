@@ -31,6 +31,7 @@ from typing import Any, TypeVar
 logger = logging.getLogger(__name__)
 VERSION = 1
 CAPACITY = 10_000  # lines held while the agent is away
+WORD, TEXT = 256, 2000  # characters of a code and of a text: a queue of lines bounds no bytes
 RETRY_SECONDS = 0.5
 SEND_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
@@ -81,20 +82,20 @@ class Reporter:
         devices: Iterable[str] = (),
         stage: int | None = None,
         tensor: int | None = None,
-        socket: str | None = None,
+        socket: str | os.PathLike[str] | None = None,
         leader: bool | None = None,
     ) -> None:
         self.faults = 0
         self.dropped = 0
         self._told = False
         self._closed = False
-        self._path = socket
+        self._path = ""
         self._hello: dict[str, Any] = {}
         self._step_number = -1
         self._step_ended = 0.0
         self._paused_seconds = 0.0
         self._reset()
-        self._introduce(job, rank, world_size, devices, stage, tensor, leader)
+        self._introduce(job, rank, world_size, devices, stage, tensor, leader, socket)
         atexit.register(self._at_exit)
         _reporters.add(self)
 
@@ -119,7 +120,9 @@ class Reporter:
         stage: int | None,
         tensor: int | None,
         leader: bool | None,
+        socket: str | os.PathLike[str] | None,
     ) -> None:
+        self._path = "" if socket is None else os.fspath(socket)
         rank = int(os.environ.get("RANK", "0")) if rank is None else int(rank)
         size = int(os.environ.get("WORLD_SIZE", "1")) if world_size is None else int(world_size)
         self._hello = {
@@ -190,7 +193,7 @@ class Reporter:
         """Return a number as JSON can hold it; one that is none is a fault, not an error."""
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except Exception:  # noqa: BLE001 - a tensor raises what it likes; the others still count
             self._fault(f"step: {name} is {type(value).__name__}, expected a number")
             return None
         if math.isfinite(number):
@@ -223,7 +226,8 @@ class Reporter:
     @_safe
     def event(self, code: str, text: str = "", severity: str = "minor") -> None:
         """Tell of something with a code, as in `nccl.error:watchdog_timeout`."""
-        self._put(kind="event", code=str(code), text=str(text)[:2000], severity=str(severity))
+        short = {"code": str(code)[:WORD], "severity": str(severity)[:WORD]}
+        self._put(kind="event", text=str(text)[:TEXT], **short)
 
     @_safe
     def close(self, state: str = "completed", timeout_seconds: float = CLOSE_SECONDS) -> None:
@@ -232,7 +236,7 @@ class Reporter:
             return
         self._closed = True
         atexit.unregister(self._at_exit)
-        self._put(kind="close", state=str(state))
+        self._put(kind="close", state=str(state)[:WORD])
         end = time.monotonic() + timeout_seconds
         with self._changed:
             self._ending = True

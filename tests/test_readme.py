@@ -41,5 +41,18 @@ def test_every_command_of_the_readme_works_in_a_clean_clone(tmp_path: Path) -> N
     assert process.returncode == 0, output[-6000:]
 
 
+def _shape(name: str) -> tuple[list[int], list[str]]:
+    text = (ROOT / name).read_text()
+    blocks = re.findall(r"^```.*?^```", text, re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", prose, re.MULTILINE)]
+    links = re.findall(r"\]\(([^)]+)\)", prose)
+    return [*levels, len(links), prose.count("\n- ")], blocks
+
+
+def test_chinese_readme_has_the_same_headings_links_and_blocks() -> None:
+    assert _shape("README.md") == _shape("README.zh-CN.md")
+
+
 def test_readme_has_the_blocks_that_are_run() -> None:
     assert len(_blocks()) >= 5

@@ -42,8 +42,9 @@ class DeliveryMetrics:
     def watch_pending(
         self, channels: Iterable[str], pending: Callable[[], Mapping[str, int]]
     ) -> None:
-        """Read what waits whenever it is asked for."""
+        """Read what waits whenever it is asked for; what is given up counts from 0."""
         for name in channels:
+            self._dead.labels(name)
             self._pending.labels(name).set_function(partial(_waiting, pending, name))
 
     def count(self, channel: str, outcome: str) -> None:

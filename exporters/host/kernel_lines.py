@@ -5,6 +5,8 @@ import re
 import msgspec
 
 KERN = 0
+# Of sequence and time: 142 years in microseconds, and in nanoseconds still within 64 bits.
+_HIGHEST = 2**52
 _PREFIX = re.compile(rb"(\d{1,10}),(\d{1,20}),(\d{1,20}),[^;]*;(.*)", re.DOTALL)
 
 
@@ -24,5 +26,7 @@ def parse(line: bytes) -> KernelLine | None:
     if match is None:
         return None
     priority, sequence, microseconds = (int(match[index]) for index in (1, 2, 3))
+    if max(sequence, microseconds) > _HIGHEST:
+        return None
     text = match[4].decode("utf-8", "replace")
     return KernelLine(priority >> 3, priority & 7, sequence, microseconds, text)

@@ -56,6 +56,8 @@ class KernelLog:
             "Kernel log lines not taken: user (facility not kern), too_long, garbage.",
             ["reason"], registry=registry,
         )  # fmt: skip
+        for reason in ("user", "too_long", "garbage"):  # a rate sees the first one only from 0
+            self._refused.labels(reason)
         self._missed = Counter(
             "forewarn_kernel_lines_missed",
             "Kernel log lines that were overwritten before they were read.", registry=registry,

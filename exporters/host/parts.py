@@ -5,6 +5,7 @@ from pathlib import Path
 
 from exporters.collector import Host
 from exporters.host.kernel_rules import Hit, signals
+from exporters.nic.ports import ports
 from exporters.pci import slot
 from forewarn import entity as entities
 
@@ -17,13 +18,19 @@ def entity(host: Host, hit: Hit) -> str:
     if hit.where == "gpu":
         return f"{host.entity}/gpu/{entities.name(slot(hit.at))}"
     if hit.where == "nic":
-        return f"{host.entity}/nic/{entities.name(hit.at)}/port/1"
+        return _port(host, hit.at)
     if hit.where == "nic_slot":
-        return f"{host.entity}/nic/{entities.name(_interface(host, slot(hit.at)))}/port/1"
+        return _port(host, _interface(host, slot(hit.at)))
     if hit.where == "disk":
         # The kernel names the controller; its drive is the first namespace.
         return f"{host.entity}/disk/{entities.name(hit.at)}n1"
     return host.entity
+
+
+def _port(host: Host, interface: str) -> str:
+    """Return the entity of an interface: its RDMA port, where it is one."""
+    held = [port.entity for port in ports(host) if interface in port.names]
+    return held[0] if held else f"{host.entity}/nic/{entities.name(interface)}/port/1"
 
 
 def _interface(host: Host, address: str) -> str:
@@ -40,8 +47,7 @@ def watched(host: Host) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield f"{host.entity}/gpu/{address}", signals("gpu")
     for adapter in sorted((host.sys / "class/net").glob("*/device/driver")):
         if adapter.resolve().name == "mlx5_core":
-            name = entities.name(adapter.parents[1].name)
-            yield f"{host.entity}/nic/{name}/port/1", signals("nic", "nic_slot")
+            yield _port(host, adapter.parents[1].name), signals("nic", "nic_slot")
     for drive in sorted((host.sys / "block").glob("nvme*n1")):
         yield f"{host.entity}/disk/{drive.name}", signals("disk")
 

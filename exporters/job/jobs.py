@@ -36,10 +36,10 @@ class Rank:
 class Job:
     """One job: its ranks here, and what is counted over its life."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, source: str) -> None:
         self.name = name
         self.entity = entities.path("job", name)
-        self.source = f"reporter:{name}"
+        self.source = f"{source}:{name}"
         self.ranks: dict[int, Rank] = {}
         self.bad_steps = 0
         self.skipped_steps = 0
@@ -61,32 +61,47 @@ class Jobs:
         outlet: Outlet,
         clock: Callable[[], int] = time.time_ns,
         monotonic: Callable[[], float] = time.monotonic,
+        source: str = "reporter",
     ) -> None:
+        self._source = source
         self._node_entity, self._outlet = node_entity, outlet
         self._clock, self._monotonic = clock, monotonic
         self._jobs: dict[str, Job] = {}
 
     def hello(self, hello: Hello) -> None:
         """A rank connects, for the first time or again. Raises LineError if there are too many."""
-        if sum(len(job.ranks) for job in self._jobs.values()) >= MAX_RANKS:
+        if not self._known(hello) and self._ranks() >= MAX_RANKS:
             raise LineError(f"more than {MAX_RANKS} ranks report on this node")
-        job = self._jobs.setdefault(hello.job, Job(hello.job))
+        job = self._jobs.setdefault(hello.job, Job(hello.job, self._source))
         before = job.ranks.get(hello.rank)
         fresh = before is None or before.hello.started_unix_nano != hello.started_unix_nano
         job.ranks[hello.rank] = Rank(hello)
-        self._place(job, hello)
+        if hello.placed:
+            self._place(job, hello)
         if hello.leader and fresh and not hello.resumed:
             again = before is not None and (job.failed or not before.closed)
             self._state(job, "restarted" if again else "running", hello.started_unix_nano)
         if fresh:
             job.ended_at, job.failed = None, False
 
+    def _known(self, hello: Hello) -> bool:
+        return hello.job in self._jobs and hello.rank in self._jobs[hello.job].ranks
+
+    def _ranks(self) -> int:
+        return sum(len(job.ranks) for job in self._jobs.values())
+
+    def _of(self, hello: Hello) -> Job:
+        """Return the job of a rank that has said hello. Raises LineError once it is forgotten."""
+        if hello.job not in self._jobs:
+            raise LineError(f"job {hello.job!r} has ended and is forgotten; say hello again")
+        return self._jobs[hello.job]
+
     def _place(self, job: Job, hello: Hello) -> None:
         placement = Placement(
             job=hello.job,
             rank=hello.rank,
             node=self._outlet.node,
-            devices=tuple(self._device(device) for device in hello.devices),
+            devices=self._devices(hello),
             stage=hello.stage,
             tensor=hello.tensor,
             since_unix_nano=hello.started_unix_nano,
@@ -94,6 +109,12 @@ class Jobs:
         entity = job.rank_entity(hello.rank)
         self._outlet.announcer.describe(entity, {"world_size": str(hello.world_size)})
         self._outlet.announcer.place(entity, placement)
+
+    def _devices(self, hello: Hello) -> tuple[str, ...]:
+        """Return the devices that the rank named, else those that its process is seen to use."""
+        if hello.devices:
+            return tuple(self._device(device) for device in hello.devices)
+        return self._outlet.announcer.devices_of(hello.pid)
 
     def _device(self, text: str) -> str:
         """Return the entity of a device given as entity, as `gpu/…`, or as PCI address."""
@@ -107,10 +128,14 @@ class Jobs:
         return f"{self._node_entity}/gpu/{entities.name(slot(text))}"
 
     def step(self, hello: Hello, step: Step) -> None:
-        """A step ended: one frame at once, with the job's signals if the rank is its leader."""
-        job = self._jobs[hello.job]
+        """A step ended: one frame at once, with the job's signals if the rank is its leader.
+
+        Raises LineError, as those below do, where the job is over and forgotten.
+        """
+        job = self._of(hello)
         rank = job.rank_entity(hello.rank)
-        measurements = list(signals.of_fields(step, signals.RANK_FIELDS, rank))
+        fields = signals.RANK_FIELDS if hello.placed else {}
+        measurements = list(signals.of_fields(step, fields, rank))
         if hello.leader:
             measurements += self._of_job(job, step)
         self._send(job, hello, self._sane(step.time_unix_nano), measurements)
@@ -139,7 +164,7 @@ class Jobs:
 
     def span(self, hello: Hello, span: Span) -> None:
         """The leader began or ended a checkpoint or an evaluation."""
-        job = self._jobs[hello.job]
+        job = self._of(hello)
         if not hello.leader:
             return
         self._state(job, f"{span.what}_{span.edge}", span.time_unix_nano)
@@ -150,15 +175,15 @@ class Jobs:
 
     def note(self, hello: Hello, note: Note) -> None:
         """A rank tells of something with a code. Raises ForewarnError for what is no code."""
-        entity = self._jobs[hello.job].rank_entity(hello.rank)
+        job = self._of(hello)
         code = codes.normal(note.code)
         at = self._sane(note.time_unix_nano)
-        source = self._jobs[hello.job].source
-        self._outlet.event(entity, code, at, note.severity, note.text, source)
+        entity = job.rank_entity(hello.rank)
+        self._outlet.event(entity, code, at, note.severity, note.text, job.source)
 
     def close(self, hello: Hello, close: Close) -> None:
         """A rank ends on purpose; the leader's word is the job's."""
-        job = self._jobs[hello.job]
+        job = self._of(hello)
         job.ranks[hello.rank].closed = True
         if hello.leader:
             job.failed = close.state == "failed"
@@ -167,20 +192,34 @@ class Jobs:
 
     def gone(self, hello: Hello) -> None:
         """A connection ended; without a word before it the rank has a short time to come back."""
-        rank = self._jobs[hello.job].ranks.get(hello.rank)
+        job = self._jobs.get(hello.job)
+        rank = None if job is None else job.ranks.get(hello.rank)
         if rank is not None and rank.hello is hello:
             rank.connected = False
             rank.gone_at = self._monotonic()
+
+    def lose(self, hello: Hello) -> None:
+        """Hear no more of a rank; how it ended nobody said."""
+        job = self._jobs[hello.job]
+        job.ranks[hello.rank].closed = True
+        self._end_if_over(job)
 
     def tend(self) -> None:
         """Once a second: tell the age of the last step, find ranks that died, forget old jobs."""
         now = self._monotonic()
         for job in list(self._jobs.values()):
             if job.ended_at is None:
+                self._find_devices(job)
                 self._find_dead(job, now)
                 self._tell_age(job, now)
             elif now - job.ended_at > LINGER_SECONDS:
                 self._forget(job)
+
+    def _find_devices(self, job: Job) -> None:
+        """A process opens its devices some time after it has said hello."""
+        for rank in job.ranks.values():
+            if not rank.hello.devices and self._outlet.announcer.devices_of(rank.hello.pid):
+                self._place(job, rank.hello)
 
     def _find_dead(self, job: Job, now: float) -> None:
         dead = [

@@ -9,8 +9,13 @@ from forewarn.records import Severity
 
 Number = float | Literal["nan", "inf", "-inf"]
 Small = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
+# JSON knows no limit for whole numbers; a float64 holds these exactly.
+Whole = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+Total = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Time = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 MAX_DEVICES = 64
+Phase = Literal["checkpoint", "evaluation"]
+Edge = Literal["begin", "end"]
 
 
 class LineError(ForewarnError):
@@ -27,21 +32,22 @@ class Hello(_Line, frozen=True, tag="hello"):
     job: Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
     rank: Small
     world_size: Small
-    pid: int
+    pid: Whole
     started_unix_nano: Time
     leader: bool
     resumed: bool = False
     devices: Annotated[tuple[str, ...], msgspec.Meta(max_length=MAX_DEVICES)] = ()
     stage: Small | None = None
     tensor: Small | None = None
+    placed: bool = True  # False where a log was read: nobody knows which rank wrote it, or where
 
 
 class Step(_Line, frozen=True, tag="step"):
     """A step has ended."""
 
-    step: int
+    step: Whole
     time_unix_nano: Time
-    skipped: bool = False
+    skipped: bool | Small = False  # or how many were, since the last report
     loss: Number | None = None
     gradient_norm: Number | None = None
     step_seconds: Number | None = None
@@ -52,13 +58,15 @@ class Step(_Line, frozen=True, tag="step"):
     communication_seconds: Number | None = None
     mfu: Number | None = None
     loss_scale: Number | None = None
+    flops_per_second: Number | None = None  # per device
+    energy_joules: Number | None = None  # per device
 
 
 class Span(_Line, frozen=True, tag="span"):
     """A checkpoint or an evaluation begins or has ended."""
 
-    what: Literal["checkpoint", "evaluation"]
-    edge: Literal["begin", "end"]
+    what: Phase
+    edge: Edge
     time_unix_nano: Time
     seconds: float = 0.0
 
@@ -75,7 +83,7 @@ class Note(_Line, frozen=True, tag="event"):
 class Dropped(_Line, frozen=True, tag="dropped"):
     """How many lines the reporter had to drop since it started."""
 
-    total: Annotated[int, msgspec.Meta(ge=0)]
+    total: Total
 
 
 class Close(_Line, frozen=True, tag="close"):
@@ -93,5 +101,5 @@ def parse(data: bytes) -> Line:
     """Read one line. Raises LineError."""
     try:
         return _decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LineError(str(error)) from error

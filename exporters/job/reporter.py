@@ -3,11 +3,13 @@
 import logging
 import selectors
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter
 
 from exporters.job.jobs import Jobs
@@ -24,6 +26,7 @@ MAX_PATH_BYTES = 107  # sockaddr_un, unix(7)
 TEND_SECONDS = 1.0
 WAKE_SECONDS = 0.25  # how soon a stop is seen
 DRAIN_SECONDS = 0.5
+REFUSED_SECONDS = 0.05
 
 
 class Connection:
@@ -31,9 +34,19 @@ class Connection:
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
+        self.pid = _peer(sock)
         self.splitter = Splitter(MAX_LINE_BYTES)
         self.hello: Hello | None = None
         self.dropped = 0
+
+
+def _peer(sock: socket.socket) -> int:
+    """Return the process at the other end as this node numbers it, 0 where it cannot.
+
+    Source: unix(7), SO_PEERCRED. A process in a container knows only its number there.
+    """
+    pid, _, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid)
 
 
 class ReporterSocket:
@@ -51,11 +64,14 @@ class ReporterSocket:
         self._jobs, self._outlet, self._monotonic = jobs, outlet, monotonic
         self._selector = selectors.DefaultSelector()
         self._count = 0
+        self._trouble: int | None = None
         self._lines = Counter(
             "forewarn_reporter_lines",
             "Lines of training processes: taken, bad, too_long.",
             ["outcome"], registry=registry,
         )  # fmt: skip
+        for outcome in ("taken", "bad", "too_long"):  # a rate sees the first one only from 0
+            self._lines.labels(outcome)
         self._dropped = Counter(
             "forewarn_reporter_dropped",
             "Lines that training processes dropped while the agent was away.", registry=registry,
@@ -127,14 +143,26 @@ class ReporterSocket:
         return bool(ready)
 
     def _accept(self, listener: socket.socket) -> None:
-        sock, _ = listener.accept()
+        try:
+            sock, _ = listener.accept()
+        except OSError as error:
+            self._refuse(error)
+            return
         if self._count >= MAX_CONNECTIONS:
             logger.warning("reporter: more than %d connections, one refused", MAX_CONNECTIONS)
             sock.close()
             return
+        self._trouble = None
         sock.setblocking(False)
         self._count += 1
         self._selector.register(sock, selectors.EVENT_READ, Connection(sock))
+
+    def _refuse(self, error: OSError) -> None:
+        """No file descriptor is left, say: told once per change; who waits is asked again later."""
+        if error.errno != self._trouble:
+            logger.warning("reporter: a connection cannot be taken: %s", error.strerror)
+        self._trouble = error.errno
+        time.sleep(REFUSED_SECONDS)  # the one who waits stays ready: without it, a busy loop
 
     def _read(self, connection: Connection) -> None:
         try:
@@ -165,8 +193,9 @@ class ReporterSocket:
     def _apply(self, connection: Connection, data: bytes) -> None:
         line = parse(data)
         if isinstance(line, Hello):
-            connection.hello = line
+            line = msgspec.structs.replace(line, pid=connection.pid or line.pid)
             self._jobs.hello(line)
+            connection.hello = line
             self._outlet.announcer.announce()
             return
         if connection.hello is None:

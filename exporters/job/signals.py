@@ -15,6 +15,8 @@ JOB_FIELDS = {
     "communication_seconds": "job_communication_seconds",
     "mfu": "job_mfu_ratio",
     "loss_scale": "job_loss_scale",
+    "flops_per_second": "job_flops_per_second",
+    "energy_joules": "job_energy_joules_per_step",
 }
 RANK_FIELDS = {
     "step_seconds": "rank_step_seconds",

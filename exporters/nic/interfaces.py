@@ -1,78 +1,81 @@
-"""Network interfaces: traffic, errors, carrier and speed from /sys/class/net."""
+"""Network ports: traffic, errors, congestion, link state and speed."""
 
-import errno
-from collections.abc import Container
-from pathlib import Path
+import time
+from collections.abc import Callable, Container, Iterator
+from typing import ClassVar
 
-import msgspec
+from exporters.collector import Host, Measurement, Notice
+from exporters.nic import link
+from exporters.nic.counters import Answer, Counters, measurement, number
+from exporters.nic.ethtool import Ethtool
+from exporters.nic.ports import Port, ports
+from exporters.nic.sources import SOURCES
+from forewarn.records import Outcome
 
-from exporters.collector import Host, Measurement, failed, unsupported
-from forewarn import entity as entities
-
-MEGABIT_BYTES = 1e6 / 8
-
-
-class Row(msgspec.Struct, frozen=True):
-    """One signal, its file below /sys/class/net/<interface>, and what its number is worth."""
-
-    signal: str
-    file: str
-    factor: float = 1.0
-
-
-# Source: Documentation/ABI/testing/sysfs-class-net and sysfs-class-net-statistics.
-ROWS = (
-    Row("nic_rx_bytes_total", "statistics/rx_bytes"),
-    Row("nic_tx_bytes_total", "statistics/tx_bytes"),
-    Row("nic_rx_errors_total", "statistics/rx_errors"),
-    Row("nic_rx_drops_total", "statistics/rx_dropped"),
-    Row("nic_tx_discards_total", "statistics/tx_dropped"),
-    Row("nic_carrier_changes_total", "carrier_changes"),
-    Row("nic_link_up", "carrier"),
-    Row("nic_link_speed_bytes_per_second", "speed", MEGABIT_BYTES),
-)
+_UP = "nic_link_up"
 _SPEED = "nic_link_speed_bytes_per_second"
-
-
-def interfaces(folder: Path) -> list[str]:
-    """Return the interfaces that have a device behind them: no loopback, bridge or tunnel.
-
-    Interfaces that nobody has brought up (IFF_UP unset) are left out: their link is down on
-    purpose.
-    """
-    found = (path.name for path in folder.iterdir() if (path / "device").exists())
-    return sorted(name for name in found if int((folder / name / "flags").read_text(), 16) & 1)
+_HIGHEST = "nic_link_speed_max_bytes_per_second"
+_SHARE = "nic_utilization_ratio"
+_RX, _TX = "nic_rx_bytes_total", "nic_tx_bytes_total"
 
 
 class Interfaces:
-    """Reads one small file a signal; only what is due is opened."""
+    """Reads one small file a counter, and the driver's statistics where those are asked for."""
 
     name = "interfaces"
-    signals = tuple(row.signal for row in ROWS)
+    signals = (*SOURCES, _UP, _SPEED, _HIGHEST, _SHARE)
     deadline_seconds = 2.0
+    events: ClassVar[dict[str, str]] = {_UP: "nic.link_state"}
 
-    def __init__(self, host: Host) -> None:
-        self._entity = host.entity
-        self._folder = host.sys / "class/net"
+    def __init__(
+        self,
+        host: Host,
+        ethtool: Ethtool | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._host, self._monotonic = host, monotonic
+        self._net = host.sys / "class/net"
+        self._ethtool = ethtool or Ethtool()
+        self._states, self._used = link.LinkStates(), link.Utilization()
+        self._notices: list[Notice] = []
 
     def read(self, due: Container[str]) -> list[Measurement]:
-        """Read all interfaces. An Ethernet interface has one port, number 1."""
-        rows = [row for row in ROWS if row.signal in due]
-        return [
-            self._one(row, name, f"{self._entity}/nic/{entities.name(name)}/port/1")
-            for name in interfaces(self._folder)
-            for row in rows
-        ]
+        """Read all ports that somebody has brought up."""
+        return [m for port in ports(self._host) for m in self._port(port, due)]
 
-    def _one(self, row: Row, interface: str, entity: str) -> Measurement:
-        try:
-            value = int((self._folder / interface / row.file).read_text(encoding="ascii"))
-        except FileNotFoundError:
-            return unsupported(row.signal, entity)
-        except OSError as error:
-            # The driver answers EINVAL where it has no such notion (the speed of a virtual link).
-            unknown = error.errno in {errno.EINVAL, errno.EOPNOTSUPP}
-            return unsupported(row.signal, entity) if unknown else failed(row.signal, entity)
-        if row.signal == _SPEED and value <= 0:
-            return unsupported(row.signal, entity)
-        return Measurement(row.signal, entity, value * row.factor)
+    def notices(self) -> list[Notice]:
+        """Return the changes of link state that the last reading showed."""
+        seen, self._notices = self._notices, []
+        return seen
+
+    def _port(self, port: Port, due: Container[str]) -> Iterator[Measurement]:
+        counters = Counters(port, self._net, self._ethtool)
+        found = {signal: counters.measure(signal) for signal in SOURCES if signal in due}
+        yield from found.values()
+        state = link.state(port, self._net)
+        if _UP in due:
+            self._watch(port, state)
+        speed = link.speed(port, self._net, state)
+        answers: dict[str, Callable[[], Answer]] = {
+            _UP: lambda: link.is_up(state),
+            _SPEED: lambda: speed,
+            _HIGHEST: lambda: link.highest(port, self._ethtool),
+            _SHARE: lambda: self._share(port, found, speed),
+        }
+        for signal, ask in answers.items():
+            if signal in due:
+                yield measurement(signal, port.entity, ask())
+
+    def _watch(self, port: Port, state: str) -> None:
+        changes: Answer = Outcome.UNSUPPORTED
+        if port.interface:
+            changes = number(self._net / port.interface / "carrier_changes")
+        self._notices += self._states.see(port.entity, state, changes)
+
+    def _share(self, port: Port, found: dict[str, Measurement], speed: Answer) -> Answer:
+        rx, tx = found.get(_RX), found.get(_TX)
+        if rx is None or tx is None:
+            return Outcome.NOT_DUE
+        if rx.outcome or tx.outcome:
+            return max(rx.outcome, tx.outcome)
+        return self._used.of(port.entity, self._monotonic(), rx.value, tx.value, speed)

@@ -10,7 +10,7 @@ from forewarn import entity as entities
 
 SECTOR_BYTES = 512  # of diskstats, whatever the drive's own (Documentation/admin-guide/iostats.rst)
 # Memory and loop devices are no drives; partitions are left out by looking at /sys/block.
-_NO_DRIVE = re.compile(r"(loop|ram|zram|fd|sr|nbd)\d+")
+NO_DRIVE = re.compile(r"(loop|ram|zram|fd|sr|nbd)\d+")
 
 
 class Drive(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ class Drives:
         """Read all drives; the first reading of a drive gives no latency."""
         text = (self._host.proc / "diskstats").read_text(encoding="ascii")
         whole = {path.name for path in (self._host.sys / "block").iterdir()}
-        drives = [d for d in parse(text) if d.name in whole and not _NO_DRIVE.fullmatch(d.name)]
+        drives = [d for d in parse(text) if d.name in whole and not NO_DRIVE.fullmatch(d.name)]
         found = [m for drive in drives for m in self._one(drive) if m.signal in due]
         self._before = {drive.name: drive for drive in drives}
         return found

@@ -38,13 +38,23 @@ class Space(msgspec.Struct, frozen=True):
 
 def parse(text: str) -> list[Mount]:
     """Read /proc/mounts: local file systems, each path once (the last mount on it is seen)."""
+    return [mount for mount in mounts(text) if mount.type in TYPES]
+
+
+def mounts(text: str) -> list[Mount]:
+    """Read /proc/mounts: all mounts that are seen, each path once."""
     found: dict[str, Mount] = {}
     for words in map(str.split, text.splitlines()):
         if len(words) >= 4:
-            path = _OCTAL.sub(lambda match: chr(int(match[1], 8)), words[1])
+            path = unescape(words[1])
             found.pop(path, None)
             found[path] = Mount(path, words[2], "ro" in words[3].split(","))
-    return [mount for mount in found.values() if mount.type in TYPES]
+    return list(found.values())
+
+
+def unescape(path: str) -> str:
+    """Return a path of /proc/mounts as it is: white space stands there as octal numbers."""
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), path)
 
 
 def space(path: str) -> Space:
@@ -79,12 +89,12 @@ class Filesystems:
 
     def read(self, due: Container[str]) -> list[Measurement]:
         """Read the flags of all mounts; probe for space when that is due."""
-        mounts = parse((self._host.proc / "mounts").read_text(encoding="utf-8"))
+        local = parse((self._host.proc / "mounts").read_text(encoding="utf-8"))
         found: list[Measurement] = []
         if _READ_ONLY in due:
-            found += [Measurement(_READ_ONLY, self._at(m), float(m.read_only)) for m in mounts]
+            found += [Measurement(_READ_ONLY, self._at(m), float(m.read_only)) for m in local]
         if _USED in due or _INODES in due:
-            found += [m for m in self._spaces(mounts) if m.signal in due]
+            found += [m for m in self._spaces(local) if m.signal in due]
         return found
 
     def _at(self, mount: Mount) -> str:

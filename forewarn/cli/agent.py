@@ -1,5 +1,6 @@
 """`forewarn agent`: the exporters of this node."""
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +33,7 @@ def agent(invocation: Invocation, only_once: bool, as_json: bool) -> None:
       forewarn agent --once --json | head     one object a line: time, entity, signal, value, ...
       forewarn --config forewarn.toml agent   publish to the bus of the configuration
     """
+    stop = threading.Event() if only_once else stop_on_signals()
     from exporters.agent import Agent
 
     settings = invocation.settings
@@ -39,7 +41,6 @@ def agent(invocation: Invocation, only_once: bool, as_json: bool) -> None:
         _print(once(settings, Agent), as_json)
         return
     need_shared_bus(settings, "agent")
-    stop = stop_on_signals()
     bus = make_bus(settings, "forewarn-agent", REGISTRY)
     own = Agent(settings, bus.producer(), REGISTRY)
     raise SystemExit(run_all({"agent": lambda: own.run(stop)}, stop))

@@ -3,7 +3,8 @@
 import logging
 import signal
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 
 from prometheus_client import CollectorRegistry
@@ -14,7 +15,7 @@ from forewarn.errors import ForewarnError
 from forewarn.memory import MemoryBus
 
 logger = logging.getLogger(__name__)
-STOP_SECONDS = 5.0
+STOP_SECONDS = 4.0  # all stages together; with the end of the interpreter it stays below 5 s
 
 
 def stop_on_signals() -> threading.Event:
@@ -50,17 +51,21 @@ def need_shared_bus(settings: Settings, verb: str) -> None:
 
 
 def run_all(jobs: Mapping[str, Callable[[], None]], stop: threading.Event) -> int:
-    """Run every job in a thread until `stop`; one that dies stops all. Return the exit code."""
-    failed: list[str] = []
+    """Run every job in a thread until `stop`; one that dies stops all. Return the exit code.
+
+    One that does not end in time is told and left behind: what it had not handed over is read
+    again at the next start.
+    """
+    codes = [0]
 
     def guard(name: str, job: Callable[[], None]) -> None:
         try:
             job()
         except ForewarnError as error:
-            failed.append(name)
+            codes.append(error.exit_code)
             logger.error("%s: %s", name, error)
         except BaseException:
-            failed.append(name)
+            codes.append(1)
             logger.exception("%s died", name)
             raise
         finally:
@@ -70,10 +75,18 @@ def run_all(jobs: Mapping[str, Callable[[], None]], stop: threading.Event) -> in
         threading.Thread(target=guard, args=(name, job), name=name, daemon=True)
         for name, job in jobs.items()
     ]
+    if stop.is_set():  # asked to end while it was still being loaded
+        return 0
     for thread in threads:
         thread.start()
     while not stop.wait(0.5):
         pass
+    _join(threads, time.monotonic() + STOP_SECONDS)
+    return max(codes)
+
+
+def _join(threads: Iterable[threading.Thread], end: float) -> None:
     for thread in threads:
-        thread.join(STOP_SECONDS)
-    return 1 if failed else 0
+        thread.join(max(0.0, end - time.monotonic()))
+        if thread.is_alive():
+            logger.warning("%s did not end within %g s and is left", thread.name, STOP_SECONDS)

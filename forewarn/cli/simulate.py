@@ -31,12 +31,13 @@ Put = Callable[[TopicName, str, bytes, int], None]
 @click.option("--out", type=click.Path(path_type=Path), help="Write a recording for `replay`.")
 @click.option("--publish", is_flag=True, help="Publish to the configured bus, in real time.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Times real time.")
+@click.option("--serve", metavar="HOST:PORT", help="With --publish: show the readings on /metrics.")
 @click.option("--truth", "only_truth", is_flag=True, help="Print the ground truth only.")
 @json_option
 @click.pass_obj
 def simulate(
     invocation: Invocation, scenario: str | None, drawn: int | None, seed: int, out: Path | None,
-    publish: bool, speed: float, only_truth: bool, as_json: bool,
+    publish: bool, speed: float, serve: str | None, only_truth: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a cluster from SCENARIO: a TOML file, or the name of a built-in one.
 
@@ -45,16 +46,19 @@ def simulate(
       forewarn simulate demo --out demo.fwrec && forewarn replay demo.fwrec
       forewarn simulate --draw 7 --truth
       forewarn --config forewarn.toml simulate healthy --publish --speed 10
+      forewarn --config forewarn.toml simulate demo --publish --serve 127.0.0.1:9467
     """
     import simulator
 
+    if serve and not publish:
+        raise click.UsageError("--serve shows what --publish sends; give both")
     own = _scenario(scenario, drawn)
     if publish:
         own = msgspec.structs.replace(own, start=dt.datetime.now(dt.UTC))
     run = simulator.simulate(own, seed)
     if not only_truth:
         if publish:
-            _publish(invocation, run, speed)
+            _publish(invocation, run, speed, serve)
         elif out is not None:
             _write(own.cluster, run, out)
         else:
@@ -99,13 +103,18 @@ def _write(cluster: str, run: "Simulation", path: Path) -> None:
     click.echo(f"{offset} messages in {path}, {path.stat().st_size / 1e6:.1f} MB", err=True)
 
 
-def _publish(invocation: Invocation, run: "Simulation", speed: float) -> None:
+def _publish(invocation: Invocation, run: "Simulation", speed: float, serve: str | None) -> None:
     """Publish each simulated second when it is due."""
+    from exporters.exposition import Server
+    from forewarn.cli.exposed import Exposed
+
     settings = invocation.settings
     need_shared_bus(settings, "simulate --publish")
     stop = stop_on_signals()
     bus = make_bus(settings, "forewarn-simulate", REGISTRY)
     producer = bus.producer()
+    shown = Exposed(REGISTRY)
+    server = Server(serve, REGISTRY, "--serve") if serve else None
     begun, first = time.monotonic(), None
     for instant in run:
         first = first or instant.time_unix_nano
@@ -114,6 +123,9 @@ def _publish(invocation: Invocation, run: "Simulation", speed: float) -> None:
             break
         for topic, key, value in messages(instant):
             producer.publish(topic, key, value)
+        shown.show(instant)
+    if server is not None:
+        server.close()
     producer.close()
     bus.close()
 

@@ -15,11 +15,11 @@ def detect(invocation: Invocation) -> None:
     Any number of these may run: Kafka shares the partitions among them. /metrics is served at
     detect.listen.
     """
+    stop = stop_on_signals()
     from detector.detect import run
 
     settings = invocation.settings
     need_shared_bus(settings, "detect")
-    stop = stop_on_signals()
     bus = make_bus(settings, "forewarn-detect", REGISTRY)
     raise SystemExit(run_all({"detect": lambda: run(bus, settings, stop, REGISTRY)}, stop))
 
@@ -32,10 +32,10 @@ def decide(invocation: Invocation) -> None:
     Exactly one of these runs in a cluster: it owns the database. The API and /metrics are served
     at decide.listen.
     """
+    stop = stop_on_signals()
     from detector.decide import run
 
     settings = invocation.settings
     need_shared_bus(settings, "decide")
-    stop = stop_on_signals()
     bus = make_bus(settings, "forewarn-decide", REGISTRY)
     raise SystemExit(run_all({"decide": lambda: run(bus, settings, stop, REGISTRY)}, stop))

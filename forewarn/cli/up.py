@@ -15,12 +15,12 @@ def up(invocation: Invocation) -> None:
     With the embedded bus (the default) nothing else is needed. Metrics: agent 9467, detect 9468,
     decide 9469 (each on 127.0.0.1 unless set otherwise).
     """
+    stop = stop_on_signals()
     import detector.decide
     import detector.detect
     from exporters.agent import Agent
 
     settings = invocation.settings
-    stop = stop_on_signals()
     registries = {stage: CollectorRegistry() for stage in ("agent", "detect", "decide")}
     bus = make_bus(settings, "forewarn-up", registries["detect"])
     node = Agent(settings, bus.producer(), registries["agent"])

@@ -2,6 +2,8 @@
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
+from forewarn.bus import TOPICS
+
 
 class BusMetrics:
     """The metrics of one bus; every client of the bus adds to them."""
@@ -53,6 +55,9 @@ class BusMetrics:
             topic,
             registry=registry,
         )
+        for name in TOPICS:  # a rate sees the first loss only from 0
+            self.errors.labels(name)
+            self.gaps.labels(name)
         self.commit_failures = Counter(
             "forewarn_bus_commit_failures",
             "Commits that failed; the next one covers them, or the messages come again.",

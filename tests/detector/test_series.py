@@ -55,6 +55,14 @@ def test_saturated_counter_is_failed_and_counted():
     assert bench.metric("forewarn_samples_failed_total", reason="saturated") == 2
 
 
+def test_a_wide_counter_passes_the_end_of_a_narrow_one():
+    bench = Bench()
+    for second, value in enumerate((65530.0, 65540.0, 65550.0)):
+        bench.one(second, {(SYMBOL, PORT): value})
+    bench.engine.flush()
+    assert _rate(bench, SYMBOL) == 10.0
+
+
 def test_outcomes_other_than_ok_are_no_values():
     bench = Bench()
     values = {(CPU, NODE): 0.5, ("node_cpu_iowait_ratio", NODE): 0.25}

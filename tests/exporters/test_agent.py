@@ -7,12 +7,13 @@ from array import array
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from exporters.agent import Agent
-from exporters.collector import Collector, Host, Measurement
+from exporters.collector import Collector, Host, Measurement, Notice
 from forewarn import wire
 from forewarn.bus import TopicName
 from forewarn.config import Agent as AgentSettings
@@ -119,6 +120,8 @@ def test_frames_hold_what_was_due_and_decode(bench: Bench) -> None:
     assert values["nic_link_speed_bytes_per_second", PORT] == "UNSUPPORTED"
     assert {signal for signal, _ in bench.values(second)} == {
         "nic_carrier_changes_total", "nic_link_up", "nic_rx_bytes_total", "nic_tx_bytes_total",
+        "nic_pfc_rx_pause_frames_total", "nic_pfc_tx_pause_frames_total",
+        "nic_pfc_storm_events_total", "nic_utilization_ratio",
         "node_cpu_iowait_ratio", "node_cpu_utilization_ratio",
         "node_pressure_cpu_seconds_total", "node_pressure_io_seconds_total",
         "node_pressure_memory_seconds_total",
@@ -132,8 +135,27 @@ def test_the_inventory_tells_what_is_collected_and_what_cannot_be(bench: Bench) 
     assert items["node/n7"].attributes["rack"] == "r12"
     assert items["node/n7"].attributes["kernel"] == os.uname().release
     assert "nic_rx_bytes_total" in items[PORT].collects["interfaces"]
-    assert items[PORT].unsupported == ("nic_link_speed_bytes_per_second",)
+    assert items[PORT].collects["interfaces"][0] == "nic.link_state"  # an event that is watched
+    assert "nic_link_speed_bytes_per_second" in items[PORT].unsupported
+    assert "nic_rx_bytes_total" not in items[PORT].unsupported
     assert "node_pcie_fatal_errors_total" in items["node/n7"].unsupported
+
+
+def test_what_a_collector_notices_becomes_an_event(bench: Bench) -> None:
+    class Seeing(Fake):
+        events: ClassVar[dict[str, str]] = {"nic_link_up": "nic.link_state"}
+        seen = 0
+
+        def notices(self) -> list[Notice]:
+            self.seen += 1
+            code = "nic.link_state:down"
+            return [Notice(PORT, code, "major", "token=abc")] if self.seen == 1 else []
+
+    with bench.running(bench.make([Seeing("seeing")])):
+        until(lambda: bench.read("events") and len(bench.frames()) >= 3)
+    (event,) = map(wire.decode_event, bench.read("events"))
+    assert (event.entity, event.code, event.severity) == (PORT, "nic.link_state:down", "major")
+    assert (event.source, event.text) == ("seeing", "token=***")
 
 
 def test_a_hung_collector_delays_nobody_and_is_told(bench: Bench) -> None:

@@ -63,3 +63,14 @@ def test_a_rank_is_placed_and_removed(line: Line) -> None:
         (placement, False),
         (None, True),
     ]
+
+
+def test_the_devices_of_a_process_are_those_last_seen_in_its_use(line: Line) -> None:
+    own, gpu, other = line.announcer, "node/n7/gpu/0000:1a:00.0", "node/n7/gpu/0000:1b:00.0"
+    own.use(gpu, {gpu: {1}, f"{gpu}/mig/3": {2}})
+    own.use(other, {other: {1}})
+    assert own.devices_of(1) == (gpu, other)
+    assert own.devices_of(2) == (f"{gpu}/mig/3",)
+    own.use(other, {})
+    assert own.devices_of(1) == (gpu,)
+    assert own.devices_of(3) == ()

@@ -30,3 +30,9 @@ def test_frames_carry_the_key_of_their_topic(line: Line) -> None:
     line.outlet.frame("agent", 1, own)
     assert [f.source for f in line.frames("jobs")] == ["reporter:1"]
     assert [f.source for f in line.frames("frames")] == ["agent"]
+
+
+def test_two_events_of_a_source_without_a_sequence_are_told_apart(line: Line) -> None:
+    for at in (5, 6, 6):
+        line.outlet.event("job/1", "job.state:checkpoint_begin", at, "info", "", "reporter:1")
+    assert [event.seq for event in line.events()] == [5, 6, 6]

@@ -1,7 +1,8 @@
 import threading
 from collections.abc import Container
+from typing import ClassVar
 
-from exporters.collector import Measurement
+from exporters.collector import Measurement, Notice
 from exporters.rounds import Batch, Rounds
 from forewarn.records import Outcome
 
@@ -63,4 +64,24 @@ def test_a_hung_collector_costs_only_itself() -> None:
     assert names(rounds.gather(30.0)) == {"fine"}
     assert rounds.workers["hung"].failures == 2
     hung.gate.set()
+    rounds.close()
+
+
+def test_what_was_noticed_is_told_even_if_the_reading_came_too_late() -> None:
+    notice = Notice(DRIVE, "nvme.event:x", "minor", "")
+
+    class Seeing(Fake):
+        events: ClassVar[dict[str, str]] = {"nic_rx_bytes_total": "nvme.event"}
+
+        def notices(self) -> list[Notice]:
+            return [notice]
+
+    own = Seeing("own", "nic_rx_bytes_total")
+    rounds = Rounds([own], 1.0)
+    own.gate.clear()
+    rounds.begin(0)
+    assert wait_for(rounds, "own").measurements == []  # its deadline is over
+    own.gate.set()
+    batch = wait_for(rounds, "own")
+    assert (batch.measurements, batch.notices) == ([], (notice,))
     rounds.close()

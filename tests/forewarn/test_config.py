@@ -139,3 +139,24 @@ def test_state_folder_is_the_first_that_is_named(
 def test_node_name_is_the_hosts_unless_set() -> None:
     assert config.Agent(node="n7").node_name() == "n7"
     assert config.Agent().node_name()
+
+
+def test_job_logs_are_typed() -> None:
+    keys = 'path = "/logs/*/out"\nformat = "megatron"\njob_pattern = "/(?P<job>.)/"'
+    (log,) = config.parse(f"[[agent.job_log]]\n{keys}", "f.toml").agent.job_log
+    assert (log.path, log.format, log.job) == ("/logs/*/out", "megatron", "")
+
+
+@pytest.mark.parametrize(
+    ("rest", "wanted"),
+    [
+        ('format = "nemo"', r"agent\.job_log\[0\]\.format"),
+        ('format = "megatron"\njob = "a"\njob_pattern = "(?P<job>.)"', "both job and job_pattern"),
+        ('format = "megatron"\njob_pattern = "("', r"agent\.job_log\[0\]\.job_pattern: no regular"),
+        ('format = "megatron"\njob_pattern = "(.)"', r"needs a group \(\?P<job>"),
+        ('format = "megatron"\nname = "a"', "unknown"),
+    ],
+)
+def test_bad_job_log_is_refused_with_its_key(rest: str, wanted: str) -> None:
+    with pytest.raises(ConfigError, match=wanted):
+        config.parse(f'[[agent.job_log]]\npath = "x"\n{rest}', "f.toml")

@@ -28,6 +28,14 @@ def test_long_name_is_cut_to_a_well_formed_one(text: str) -> None:
     entity.check(f"node/{encoded}")
 
 
+def test_long_names_that_begin_alike_stay_apart() -> None:
+    pod = "/var/lib/kubelet/pods/0f1c2d3e-4a5b-6c7d-8e9f-0a1b2c3d4e5f/volumes/kubernetes.io~csi/"
+    mounts = [f"{pod}pvc-11111111-2222-3333-4444-55555555{n}/mount" for n in range(1000, 1100)]
+    jobs = [f"大模型预训练任务·第二阶段·实验{n}" for n in range(100)]
+    for names in (mounts, jobs):
+        assert len({entity.name(own) for own in names}) == len(names)
+
+
 @given(st.lists(st.tuples(st.sampled_from(PLAIN_KINDS), st.text()), min_size=1, max_size=4))
 def test_path_is_taken_apart_again(pairs: list[tuple[str, str]]) -> None:
     path = entity.path(*(part for pair in pairs for part in pair))

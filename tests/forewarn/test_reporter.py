@@ -172,6 +172,42 @@ def test_a_constructor_with_nonsense_reports_nothing_and_raises_nothing() -> Non
     assert own.faults == 1
 
 
+@pytest.mark.parametrize("where", [7, [], object()])
+def test_a_socket_that_is_no_path_raises_nothing(where: Any) -> None:
+    own = Reporter("j", socket=where)
+    own.step(1, loss=1.0)
+    own.close()
+    assert own.faults == 1
+
+
+def test_a_path_object_is_a_socket_too(agent: Listener, path: Path) -> None:
+    with Reporter("j", socket=path) as own:
+        own.step(1, loss=1.0)
+    until(lambda: agent.lines("close"))
+    assert own.faults == 0
+
+
+def test_a_value_that_raises_costs_only_itself(agent: Listener, path: Path) -> None:
+    class Tensor:
+        def __float__(self) -> float:
+            raise RuntimeError("a Tensor with 2 elements cannot be converted to Scalar")
+
+    with Reporter("j", socket=str(path)) as own:
+        own.step(1, loss=Tensor(), step_seconds=0.5, tokens=10**400)  # type: ignore[arg-type]
+    until(lambda: agent.lines("close"))
+    (step,) = agent.lines("step")
+    assert (step["loss"], step["step_seconds"], step["tokens"]) == (None, 0.5, None)
+    assert own.faults == 2
+
+
+def test_words_are_cut_so_that_the_queue_stays_small(agent: Listener, path: Path) -> None:
+    with Reporter("j", socket=str(path)) as own:
+        own.event("nccl.error:" + "x" * 10**6, "y" * 10**6)
+    until(lambda: agent.lines("close"))
+    (event,) = agent.lines("event")
+    assert (len(event["code"]), len(event["text"])) == (256, 2000)
+
+
 def test_an_error_of_the_training_loop_passes_and_the_job_has_failed(
     agent: Listener, path: Path
 ) -> None:

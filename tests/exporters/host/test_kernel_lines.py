@@ -21,7 +21,17 @@ def test_every_captured_line_is_of_the_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"text", b"6,1,2;text", b"6,x,2,-;text", b"99999999999,1,1,-;x", b"-1,1,1,-;x"]
+    "raw",
+    [
+        b"",
+        b"text",
+        b"6,1,2;text",
+        b"6,x,2,-;text",
+        b"99999999999,1,1,-;x",
+        b"-1,1,1,-;x",
+        b"6,99999999999999999999,1,-;x",
+        b"6,1,99999999999999999999,-;x",
+    ],
 )
 def test_another_shape_is_none(raw: bytes) -> None:
     assert parse(raw) is None

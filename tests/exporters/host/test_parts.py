@@ -45,3 +45,14 @@ def test_what_kernel_lines_can_speak_of_is_known_beforehand(
     ]  # fmt: skip
     assert found["node/n7/disk/nvme0n1"] == ("nvme.event",)
     assert "node.boot_id" in found["node/n7"]
+
+
+def test_a_line_about_an_interface_is_about_its_rdma_port(
+    empty: Host, put: Callable[[str, str], None]
+) -> None:
+    put("sys/class/net/ens5/device/vendor", "")
+    put("sys/class/net/ens5/flags", "0x1003")
+    put("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE")
+    put("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "ens5")
+    hit = Hit("nic.link_state:down", "major", "nic", "ens5")
+    assert parts.entity(empty, hit) == "node/n7/nic/mlx5_0/port/1"

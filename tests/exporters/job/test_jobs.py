@@ -112,6 +112,18 @@ def test_placement_goes_to_the_inventory(bench: Bench) -> None:
     )  # fmt: skip
 
 
+def test_a_rank_that_names_no_device_gets_those_its_process_is_seen_to_use(bench: Bench) -> None:
+    gpu, other = "node/n7/gpu/0000:1a:00.0", "node/n7/gpu/0000:1b:00.0"
+    bench.hello(), bench.hello(rank=1, devices=("0000:1c:00.0",))
+    bench.line.announcer.use(gpu, {gpu: {10, 11}})
+    bench.line.announcer.use(other, {other: {99}})
+    bench.jobs.tend()
+    bench.line.announcer.announce()
+    places = {i.entity: i.placement.devices for i in bench.line.items() if i.placement}
+    assert places["job/4711/rank/0"] == (gpu,)
+    assert places["job/4711/rank/1"] == ("node/n7/gpu/0000:1c:00.0",)
+
+
 def test_the_life_of_a_job_is_told_by_its_leader(bench: Bench) -> None:
     leader, other = bench.hello(), bench.hello(rank=1)
     for what in ("checkpoint", "evaluation"):
@@ -220,3 +232,23 @@ def test_the_number_of_ranks_is_bounded(bench: Bench, monkeypatch: pytest.Monkey
     bench.hello(rank=1)
     with pytest.raises(LineError, match="more than 2 ranks"):
         bench.hello(rank=2)
+
+
+def test_a_rank_comes_back_where_no_further_one_would_be_taken(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.job.jobs.MAX_RANKS", 1)
+    known = bench.hello()
+    with pytest.raises(LineError, match="more than 1 ranks"):
+        bench.hello(rank=1)
+    bench.jobs.hello(msgspec.structs.replace(known, resumed=True))
+
+
+def test_a_word_after_a_job_is_forgotten_is_an_error_of_that_line(bench: Bench) -> None:
+    hello = bench.hello()
+    bench.close(hello)
+    bench.clock.seconds += 3600
+    bench.jobs.tend()
+    with pytest.raises(LineError, match="'4711' has ended"):
+        bench.step(hello)
+    bench.jobs.gone(hello)

@@ -29,6 +29,9 @@ def test_a_hello_is_read() -> None:
         (b'{"kind":"close","state":"bored","time_unix_nano":5}', "Invalid enum value 'bored'"),
         (b'{"kind":"dance"}', "Invalid value 'dance'"),
         (b"\xff\xfe", "malformed"),
+        (b'{"kind":"step","new":' + b"[" * 30_000, "recursion"),
+        (b'{"kind":"step","step":' + b"9" * 400 + b',"time_unix_nano":5}', "<= "),
+        (b'{"kind":"dropped","total":' + b"9" * 400 + b"}", "<= "),
     ],
 )  # fmt: skip
 def test_what_is_no_report_says_why(data: bytes, why: str) -> None:

@@ -1,3 +1,4 @@
+import errno
 import json
 import socket
 import threading
@@ -24,7 +25,8 @@ class Process:
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(str(path))
+        # The socket's file is there a moment before it is listened on.
+        until(lambda: self.socket.connect_ex(str(path)) == 0)
 
     def send(self, *lines: object) -> None:
         for line in lines:
@@ -150,3 +152,32 @@ def test_a_path_too_long_is_a_clear_error(served: ReporterSocket, tmp_path: Path
     other.path = tmp_path / ("x" * 120)
     with pytest.raises(ConfigError, match=r"reporter_socket: .* is longer than 107 bytes"):
         other._listen()
+
+
+def test_a_refused_hello_leaves_the_socket_served(
+    connect: Callable[[], Process], line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.job.jobs.MAX_RANKS", 0)
+    connect().send(HELLO, STEP)
+    until(lambda: line.count(LINES, outcome="bad") == 2)
+    monkeypatch.setattr("exporters.job.jobs.MAX_RANKS", 1)
+    connect().send(HELLO, STEP)
+    until(lambda: line.frames("jobs"))
+
+
+def test_a_connection_that_cannot_be_taken_is_told_and_taken_later(
+    connect: Callable[[], Process],
+    line: Line,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def accept(_: socket.socket) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as full:
+        full.setattr(socket.socket, "accept", accept)
+        process = connect()
+        until(lambda: "Too many open files" in caplog.text)
+    process.send(HELLO, STEP)
+    until(lambda: line.frames("jobs"))
+    assert caplog.text.count("Too many open files") == 1

@@ -1,0 +1,1 @@
+"""Accelerators, one package a source."""

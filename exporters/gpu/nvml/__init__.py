@@ -1,0 +1,1 @@
+"""NVIDIA accelerators, read through the driver's own library (NVML)."""
