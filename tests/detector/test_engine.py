@@ -30,7 +30,7 @@ def _opened(found: list[Finding]) -> list[Finding]:
 
 
 def _short() -> Scenario:
-    return draw(3, duration_seconds=800, nodes=8)
+    return draw(3, duration_seconds=800, nodes=8, faults=2)
 
 
 @pytest.fixture(scope="module")
