@@ -37,6 +37,9 @@ UNITS: dict[str, Effect] = {
     "none": Effect(1.0, 0.5),
 }
 SIGNALS: dict[str, Effect] = {
+    # a link that works at all makes its sender wait a few thousand ticks a second
+    "nic_tx_wait_ticks_total": Effect(4000.0, 0.5),
+    "switch_port_tx_wait_ticks_total": Effect(4000.0, 0.5),
     # a node's processors, memory and waits swing with whatever the host does
     "node_cpu_utilization_ratio": Effect(0.4),
     "node_cpu_iowait_ratio": Effect(0.3),
@@ -115,7 +118,9 @@ UNEVEN = frozenset(
     "pdu_breaker_load_ratio rack_outlet_temperature_celsius "
     "rack_coolant_return_temperature_celsius rack_coolant_valve_position_ratio "
     "facility_coolant_return_temperature_celsius facility_heat_removed_watts "
-    "facility_pump_speed_ratio".split()
+    "facility_pump_speed_ratio switch_port_tx_wait_ticks_total switch_port_rx_bytes_total "
+    "switch_port_tx_bytes_total switch_port_pfc_rx_pause_frames_total "
+    "switch_port_pfc_tx_pause_frames_total switch_port_buffer_watermark_bytes".split()
 )
 # How busy a device is: that follows from its rank and from whom it waits for; ranks are compared.
 BUSY = frozenset(
