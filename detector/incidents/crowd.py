@@ -71,7 +71,7 @@ class Crowds:
         key, entity, opened = _key(finding), finding.entity, finding.opened_at_unix_nano
         held = self._shown[key].get(entity)
         before = held.opened_at_unix_nano if held is not None else None
-        if before is not None and before > opened:
+        if before is not None and (before > opened or held == Shown(opened, finding.id)):
             return
         self._shown[key][entity] = Shown(opened, finding.id)
         for parent in ("", *self._known.topology(finding.cluster).hangs_on(entity)):

@@ -95,7 +95,7 @@ class Profile:
     def is_telling(self, finding: Finding) -> bool:
         """Say whether a finding adds to a full incident: it is graver, or of a sign with few."""
         count, gravest = self._signs.get(sign_of(finding), (0, -1))
-        has_room = count * len(self._signs) < MAX_EVIDENCE
+        has_room = (count + 1) * len(self._signs) <= MAX_EVIDENCE
         return has_room or SEVERITIES.index(finding.severity) > gravest
 
     def common(self, finding: Finding) -> set[str]:
