@@ -35,26 +35,23 @@ class Comparing:
         self._groups, self._ledger = groups, ledger
         self.peers, self._twins = peers, Twins(series, inventory, population)
         self._common = Common(cluster, ledger)
-        self._due: dict[int, float] = {}  # signal's class -> when it is compared next
+        self._turns: dict[int, int] = {}  # signal's class -> its latest comparison
         self._open: dict[int, float] = {}  # slot of an outlier -> when it was compared last
 
     def on_tick(self, seconds: float) -> list[Finding]:
         """Compare what is due."""
-        if self._twins.refresh(seconds, self._groups.changes):
+        if self._twins.refresh(seconds, self._groups.changes_before(int(seconds))):
             self.peers.restart()
         due = {p.klass for p in self._twins.panels if self._is_due(p, seconds)}
         found = [self._panel(p, seconds) for p in self._twins.panels if p.klass in due]
         return [*(one for many in found for one in many), *self._silent(seconds)]
 
     def _is_due(self, panel: Panel, seconds: float) -> bool:
-        """Spread the signals over the seconds: each in its own."""
-        every = pace(panel.signal).seconds
-        first = seconds + panel.klass % every if every else seconds
-        return seconds >= self._due.setdefault(panel.klass, first)
+        """Spread the signals over the seconds: each in its own, whenever it was first seen."""
+        return _turn(panel, seconds) > self._turns.get(panel.klass, -1)
 
     def _panel(self, panel: Panel, seconds: float) -> list[Finding]:
-        every = pace(panel.signal).seconds
-        self._due[panel.klass] = seconds + every
+        self._turns[panel.klass] = _turn(panel, seconds)
         verdict = self.peers.compare(panel)
         if verdict is None:
             return []
@@ -161,6 +158,12 @@ class Comparing:
     def renew(self, block: Block, rows: Ints) -> None:
         """Another device: everything is."""
         self.peers.renew(rows + block.number * BLOCK)
+
+
+def _turn(panel: Panel, seconds: float) -> int:
+    """Number the comparisons of a signal on the stream's clock; ranks are compared each tick."""
+    every = pace(panel.signal).seconds
+    return int((seconds - panel.klass % every) // every) if every else int(seconds)
 
 
 def _where(mask: Bool) -> list[tuple[int, int]]:

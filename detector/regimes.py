@@ -49,7 +49,7 @@ class Regimes:
         held = self._inventory.get(item.entity)
         if not self._inventory.apply(item):
             return
-        self._groups.changes += 1
+        self._groups.changed(item.time_unix_nano // NANOSECONDS)
         seconds = item.time_unix_nano / NANOSECONDS
         before = held.placement if held is not None else None
         for placement in (before, None if item.removed else item.placement):

@@ -58,7 +58,8 @@ class Twins:
         """Lay the groups out anew if series or inventory changed; say whether."""
         version = (self._series.version, changes)
         wait = WAIT_SECONDS + MORE_SECONDS * len(self._people.entities)
-        if version == self._version or (self.panels and seconds - self._built < wait):
+        # By the stream's clock, not since the last time: the order within a second moves nothing.
+        if version == self._version or (self.panels and seconds // wait == self._built // wait):
             return False
         self._version, self._built = version, seconds
         self._people.refresh()
