@@ -7,7 +7,7 @@ counter's deltas are taken there), everything else is float32 or smaller.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -121,7 +121,7 @@ class Series:
         klass = CLASS[name]
         return own.slots[own.classes.index(klass)] if own and klass in own.classes else None
 
-    def place(self, pairs: list[tuple[str, str]]) -> Ints:
+    def place(self, pairs: Sequence[tuple[str, str]]) -> Ints:
         """Return the slots of (signal, entity) pairs; new series get neighbouring slots."""
         new = sum(self.find(name, entity) is None for name, entity in pairs)
         if new and (not self.blocks or self.blocks[-1].used + new > BLOCK):
