@@ -68,6 +68,11 @@ def is_load(finding: Finding) -> bool:
     return finding.signal in LOAD and finding.movement in FALLS
 
 
+def drivers_of(finding: Finding) -> tuple[str, ...]:
+    """Return the signals that drive the finding's own (catalogue `context`): load, coolant …"""
+    return CATALOGUE[finding.signal].context if finding.signal in CATALOGUE else ()
+
+
 def layer_of(finding: Finding) -> str:
     """Return the catalogue's layer of the signal; empty for a signal it does not know."""
     return CATALOGUE[finding.signal].layer if finding.signal in CATALOGUE else ""
