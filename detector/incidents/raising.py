@@ -123,8 +123,11 @@ def _is_explained(other: Profile, finding: Finding, known: Knowledge) -> bool:
         return False
     kind = entities.kind(finding.entity)
     seated = any(known.causes.sits(entry, kind) for entry in other.common(finding))
-    driven = finding.movement == "all" or finding.signal in other.drivers
-    return seated or (driven and is_related(finding, other, known))
+    return seated or other.drives(finding) or _is_all_of(finding, other, known)
+
+
+def _is_all_of(finding: Finding, other: Profile, known: Knowledge) -> bool:
+    return finding.movement == "all" and is_related(finding, other, known)
 
 
 def gather(book: Casebook, found: Iterable[Profile], parent: str, why: str) -> None:
