@@ -3,6 +3,7 @@
 Kept by counting while findings come, so that asking costs the same however many there are.
 """
 
+import math
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,8 +19,12 @@ SIBLINGS = 3  # runbook facts: at least three siblings with the same signal
 # They must show it this close to one another. A shared cause reaches its children together, but
 # they show it when each has warmed up: a coolant loop within minutes (test: 500 s stay apart).
 TOGETHER_SECONDS = 300
-# Of the parent's own, this share must show it, and of all others at most half that share.
+# Of the parent's own, this share must show it, and of all others at most half that share …
 COVERAGE = 0.5
+# … or so few of them would all be below one parent less often than this, had they nothing in
+# common: three of one node among 64 do, three of one rack among 16 do not.
+CHANCE = 1e-3
+MAX_FEW = 50  # above, the share decides
 # What is believed last to first where nothing else decides between parents of the same children.
 ORDER = (
     "cluster facility pdu cdu storage_target switch switch_port rack job device nic pcie_switch"
@@ -106,7 +111,7 @@ class Crowds:
         for parent in topology.hangs_on(finding.entity):
             inside = self._groups[key, parent].around(time)
             size = topology.children(parent, kind) if inside >= SIBLINGS else 0
-            if is_covered(inside, size, everyone, topology.all(kind)):
+            if is_shared(inside, size, everyone, topology.all(kind)):
                 fit, above = 2 * inside / (size + everyone), entities.kind(parent)
                 rank = -size, ORDER.index(above), parent
                 yield fit, parent in seen, self._seats(finding, above), parent == held, *rank
@@ -116,12 +121,31 @@ class Crowds:
         return sum(causes.sits(entry, kind) for entry in causes.naming(finding))
 
 
-def is_covered(inside: int, size: int, everyone: int, everywhere: int) -> bool:
-    """Say whether a parent explains who shows it: many of its own, and few of all others."""
-    if inside < SIBLINGS or size == 0 or inside / size < COVERAGE:
+def is_shared(inside: int, size: int, everyone: int, everywhere: int) -> bool:
+    """Say whether a parent explains who shows it: many of its own, or more than by chance.
+
+    `inside` of its `size` show it, and `everyone` of the kind's `everywhere`.
+    """
+    if inside < SIBLINGS or size == 0:
         return False
     others = everywhere - size
-    return others <= 0 or (everyone - inside) / others <= inside / size / 2
+    many = inside / size >= COVERAGE
+    if many and (others <= 0 or (everyone - inside) / others <= inside / size / 2):
+        return True
+    few = everyone <= MAX_FEW and others > 0
+    return few and chance(inside, everyone, size / everywhere) < CHANCE
+
+
+def chance(inside: int, everyone: int, share: float) -> float:
+    """Return how often `inside` of `everyone` or more are below one parent by chance alone.
+
+    The first may be anywhere, so it is the upper tail of a binomial distribution of the others.
+    """
+    trials = everyone - 1
+    return sum(
+        math.comb(trials, hits) * share**hits * (1 - share) ** (trials - hits)
+        for hits in range(inside - 1, trials + 1)
+    )
 
 
 def _key(finding: Finding) -> _Key:

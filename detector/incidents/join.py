@@ -72,8 +72,8 @@ def _by_tie(finding: Finding, own: Profile, ups: tuple[str, ...], related: bool)
 
 
 def is_related(finding: Finding, own: Profile, known: Knowledge) -> bool:
-    """Say whether a cause called for by one side names the other, or one is the other's all."""
-    return bool(own.common(finding)) or _is_all(finding, own)
+    """Say whether a cause called for by one side names the other, or one drives the other."""
+    return own.drives(finding) or bool(own.common(finding)) or _is_all(finding, own)
 
 
 def _is_all(finding: Finding, own: Profile) -> bool:

@@ -4,6 +4,7 @@ A job's symptom is not where a fault sits: it goes to the hardware incident that
 it makes the job's own incident.
 """
 
+from functools import lru_cache
 from typing import Literal
 
 from forewarn import entity as entities
@@ -66,6 +67,19 @@ def sign_of(finding: Finding) -> Sign:
 def is_load(finding: Finding) -> bool:
     """Say whether it is a fall of how busy a device is."""
     return finding.signal in LOAD and finding.movement in FALLS
+
+
+@lru_cache
+def drivers_of(signal: str) -> frozenset[str]:
+    """Return the signals that drive one (catalogue `context`), and what drives those in turn."""
+    found: set[str] = set()
+    waiting = [signal]
+    while waiting:
+        own = CATALOGUE.get(waiting.pop())
+        fresh = set(own.context if own is not None else ()) - found
+        found |= fresh
+        waiting += fresh
+    return frozenset(found - {signal})
 
 
 def layer_of(finding: Finding) -> str:

@@ -1,7 +1,7 @@
 """What joining asks of an incident, kept up while findings are added so that asking is cheap."""
 
 from detector.incidents.evidence import MAX_EVIDENCE
-from detector.incidents.kinds import Sign, layer_of, sign_of
+from detector.incidents.kinds import SHARED, Sign, drivers_of, layer_of, sign_of
 from detector.incidents.seat import Knowledge, Seat
 from forewarn import entity as entities
 from forewarn.incident import Incident
@@ -11,6 +11,7 @@ from forewarn.records import SEVERITIES, Finding
 class Profile:
     """Sets and bounds over the hardware findings of an incident (`devices`, `shown`, `called` …).
 
+    `drivers` are the signals that drive those shown, by the catalogue.
     `ups` is what the devices hang on; `symptoms` counts the job's symptoms; `ended` is when the
     last hardware finding closed, None while one is open.
     """
@@ -23,6 +24,8 @@ class Profile:
         self.ups: set[str] = set()
         self.shown: set[Sign] = set()
         self.layers: set[str] = set()
+        self.drivers: set[str] = set()
+        self._shared: set[str] = set()
         self.called: set[str] = set()
         self.named: set[str] = set()
         self._signs: dict[Sign, tuple[int, int]] = {}
@@ -58,9 +61,12 @@ class Profile:
         self.ended = _later(self.ended, finding.closed_at_unix_nano)
         self.gravest = max(self.gravest, severity)
         self._place(finding.entity)
+        if entities.kind(finding.entity) in SHARED:
+            self._shared.add(finding.signal)
         if sign not in self.shown:
             self.shown.add(sign)
             self.layers.add(layer_of(finding))
+            self.drivers |= drivers_of(finding.signal)
             self.called |= self._known.causes.called_by(finding)
             self.named |= self._known.causes.naming(finding)
 
@@ -97,6 +103,12 @@ class Profile:
         count, gravest = self._signs.get(sign_of(finding), (0, -1))
         has_room = (count + 1) * len(self._signs) <= MAX_EVIDENCE
         return has_room or SEVERITIES.index(finding.severity) > gravest
+
+    def drives(self, finding: Finding) -> bool:
+        """Say whether what something shared shows drives the finding, or the other way round."""
+        if not self._shared.isdisjoint(drivers_of(finding.signal)):
+            return True
+        return entities.kind(finding.entity) in SHARED and finding.signal in self.drivers
 
     def common(self, finding: Finding) -> set[str]:
         """Return the entries that relate both: called for by one side, naming the other."""

@@ -57,8 +57,10 @@ def gather_below(book: Casebook, finding: Finding, known: Knowledge) -> None:
         return
     if finding.signal in UP_SIGNALS:
         _gather_silent(book, finding, own)
-    elif entities.kind(finding.entity) in SHARED:
+        return
+    if entities.kind(finding.entity) in SHARED:
         _gather_explained(book, finding, own, known)
+    _go_to_parent(book, finding, known)
 
 
 def _gather_silent(book: Casebook, finding: Finding, own: Profile) -> None:
@@ -84,6 +86,35 @@ def _gather_explained(book: Casebook, finding: Finding, own: Profile, known: Kno
         gather(book, [*explained, own], parent, f"{finding.signal} of it explains them")
 
 
+def _go_to_parent(book: Casebook, finding: Finding, known: Knowledge) -> None:
+    """Put an incident into that of what its devices hang on, once a finding of it is explained."""
+    own = book.index.get(book.index.homes[finding.cluster, finding.id])
+    if own is None or own.kind != "hardware":
+        return
+    for parent in known.topology(finding.cluster).parents(own.incident.entity):
+        if entities.kind(parent) not in SHARED or not _is_below(own, parent, known):
+            continue
+        there = [
+            other
+            for other in book.index.at(finding.cluster, parent)
+            if other.incident.entity == parent
+            and other is not own
+            and is_timely(finding, other)
+            and own.onset >= other.onset - AFTER_SECONDS * NANOSECONDS
+            and _is_seated(finding, other, parent, known)
+        ]
+        if there:
+            gather(book, [*there, own], parent, f"it explains {finding.signal}")
+            return
+
+
+def _is_seated(finding: Finding, other: Profile, parent: str, known: Knowledge) -> bool:
+    """Say whether what an incident at the parent shows would bring the finding about."""
+    kind = entities.kind(parent)
+    seated = any(known.causes.sits(entry, kind) for entry in other.common(finding))
+    return seated or other.drives(finding)
+
+
 def _is_explained(other: Profile, finding: Finding, known: Knowledge) -> bool:
     """Say whether a cause that sits at the finding's entity names both, and the times fit."""
     if other.kind != "hardware" or not _is_below(other, finding.entity, known):
@@ -92,7 +123,11 @@ def _is_explained(other: Profile, finding: Finding, known: Knowledge) -> bool:
         return False
     kind = entities.kind(finding.entity)
     seated = any(known.causes.sits(entry, kind) for entry in other.common(finding))
-    return seated or (finding.movement == "all" and is_related(finding, other, known))
+    return seated or other.drives(finding) or _is_all_of(finding, other, known)
+
+
+def _is_all_of(finding: Finding, other: Profile, known: Knowledge) -> bool:
+    return finding.movement == "all" and is_related(finding, other, known)
 
 
 def gather(book: Casebook, found: Iterable[Profile], parent: str, why: str) -> None:

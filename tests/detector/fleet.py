@@ -65,8 +65,17 @@ def gpus(numbers: Iterable[int]) -> list[str]:
 
 def inventory(job: bool = True) -> list[InventoryItem]:
     """Return all nodes with their GPUs, ports and mounts; one job on all of them, if wanted."""
-    items = [own for number in range(NODES) for own in _node(number)]
+    items = _racks() + [own for number in range(NODES) for own in _node(number)]
     return items + [own for number in range(NODES) for own in _ranks(number) if job]
+
+
+def _racks() -> list[InventoryItem]:
+    """Return the racks, which hang on their loops as what stands in them does."""
+    per_loop = LOOP // RACK
+    return [
+        InventoryItem("c", f"rack/r{own}", T0, attributes={"loop": f"cdu-{own // per_loop}"})
+        for own in range(NODES // RACK)
+    ]
 
 
 def _node(number: int) -> list[InventoryItem]:

@@ -201,3 +201,19 @@ def test_storm_in_small_steps_ends_as_the_storm_at_once(stage: Stage) -> None:
     (incident,) = stage.living()
     assert incident.entity == fleet.loop(0)
     assert len(incident.affected) == 128
+
+
+def test_rack_whose_coolant_is_driven_by_its_loop_belongs_to_the_loop(stage: Stage) -> None:
+    """No entry of the runbook names the rack's pressure: the catalogue says what drives it."""
+    pressure = {
+        "signal": "rack_coolant_differential_pressure_pascals", "movement": "step_down",
+        "family": "band",
+    }  # fmt: skip
+    flow = {"signal": "rack_coolant_flow_liters_per_second", "movement": "down", "family": "band"}
+    stage.feed(finding(pressure, "rack/r1", 9), FLOW, finding(flow, "rack/r1", 11))
+    assert places(stage) == {fleet.loop(0)}
+
+
+def test_few_mounts_of_one_storage_are_enough_where_no_other_is_slow(stage: Stage) -> None:
+    stage.feed(*(finding(fleet.SLOW_MOUNT, fleet.mount(n), 10 + n / 10) for n in range(0, 24, 2)))
+    assert places(stage) == {"storage_target/fs0"}
