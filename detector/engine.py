@@ -1,11 +1,10 @@
 """The engine: messages in, findings out. Event time orders everything; no clock, no I/O.
 
 Per-record families (event, NaN of progress) speak on arrival; everything else when its tick of one
-second closes, in an order that does not depend on how messages were polled.
+second closes. Messages are taken one by one as they come, so the size of a poll does not matter.
 """
 
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -15,6 +14,7 @@ from detector.comparing import Comparing
 from detector.decode import Decoder, Item
 from detector.families import Families
 from detector.groups import Groups
+from detector.presence import Presence
 from detector.regimes import Regimes
 from detector.scoring import Scoring
 from detector.series import Block, Ints, Series
@@ -36,7 +36,8 @@ BOOT = "node.boot_id"  # a boot that was announced explains itself
 
 
 class Engine:
-    """Detects; feed it messages in the order of each partition.
+    """Detects; feed it messages in the order of the bus: each partition's own, merged by append
+    time.
 
     `seed` is for families that draw; none of today's does. Raises nothing on bad input: that is
     counted and dead-lettered, and the rest goes on.
@@ -64,6 +65,7 @@ class Engine:
         self._decoder = Decoder(self.series, dead, self.telling)
         self._waves = Waves(self.series, self.telling, self._refuse)
         self._clocks = Clocks(cluster, self._ledger)
+        self._presence = Presence(self.families.silence, self._clocks, self.families.events)
         self._ticks = Ticks()
         self._refused: set[tuple[str, str]] = set()
         self._minute: int | None = None
@@ -71,9 +73,9 @@ class Engine:
     def feed(self, messages: Sequence[Message]) -> list[Finding]:
         """Take messages; return the findings that opened, changed materially or closed."""
         out: list[Finding] = []
-        for message in sorted(messages, key=attrgetter("append_time_unix_nano")):
-            self._ticks.saw(message)
-            out += self.families.silence.on_clock(self._ticks.clock() / NANOSECONDS)
+        for message in messages:
+            if message.topic != "inventory":  # read apart, and of any age
+                self._ticks.saw(message.append_time_unix_nano)
             out += self._take(message)
             for tick in self._ticks.ready():
                 out += self._close(tick)
@@ -84,9 +86,10 @@ class Engine:
 
         For the time when nobody sends: what is silent then would else be seen only afterwards.
         """
-        self._ticks.idle(now_unix_nano)
-        out = self.families.silence.on_clock(now_unix_nano / NANOSECONDS)
-        out += [finding for tick in self._ticks.ready() for finding in self._close(tick)]
+        idle = max(0, now_unix_nano - self._ticks.newest) / NANOSECONDS
+        out = [finding for tick in self._ticks.drain() for finding in self._close(tick)]
+        if self._ticks.closed is not None:
+            out += self.families.silence.on_clock(self._ticks.closed + idle)
         return self._count(out)
 
     def flush(self) -> list[Finding]:
@@ -120,37 +123,20 @@ class Engine:
             return []
         if self._ticks.add_frame(item):
             self.telling.late.inc()
-        planned = self._planned(item.frame.node, item.message)
-        alive = self._alive(item)
-        out = self._clocks.on_frame(item)
-        event = self._clocks.rebooted(item)
-        if planned:
-            event = None
-        found = [alive, out, self.families.events.on(event, "") if event is not None else None]
-        return [finding for finding in found if finding is not None]
+        found = self._clocks.on_frame(item)
+        return [found] if found is not None else []
 
     def _take_job_frame(self, message: Message) -> list[Finding]:
         item = self._decoder.read(message)
         if item is None:
             return []
         self._ticks.add_job_frame(item)
-        alive = self._alive(item)
         found = (
             self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()
             for name, value in values.items()
         )
-        return [finding for finding in (alive, *found) if finding is not None]
-
-    def _planned(self, node: str, message: Message) -> bool:
-        """Say whether work on a node was announced and is not over."""
-        appended = message.append_time_unix_nano / NANOSECONDS
-        return self.families.silence.planned(entities.path("node", node), appended)
-
-    def _alive(self, item: Item) -> Finding | None:
-        """Take a frame as a sign of life of its agent, on the broker's clock."""
-        appended = item.message.append_time_unix_nano / NANOSECONDS
-        return self.families.silence.on_frame(item.frame.node, item.frame.boot_id, appended)
+        return [finding for finding in found if finding is not None]
 
     def _take_event(self, message: Message) -> list[Finding]:
         event = wire.decode_event(message.value)
@@ -160,7 +146,10 @@ class Engine:
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
         self.families.silence.on_event(event)
-        if codes.namespace(event.code) == BOOT and self._planned(event.node, message):
+        seconds = event.time_unix_nano / NANOSECONDS
+        if codes.namespace(event.code) == BOOT and self.families.silence.planned(
+            entities.root(event.entity), seconds
+        ):
             return []
         found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
@@ -180,15 +169,16 @@ class Engine:
         """Work through one tick in canonical order: events, node frames, job frames, deadlines."""
         seconds = float(tick.second)
         out = self._states(tick.events)
+        out += self._presence.on_tick(tick)
         self._regimes.refresh(seconds)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
             out += self._comparing.on_tick(seconds)
-            out += self._steps(tick.job_frames)
+            out += self._steps(tick)
             out += self._deadlines(tick.second)
         self.telling.ticks.inc()
-        self.telling.tick_delay.set(max(0.0, self._ticks.clock() / NANOSECONDS - seconds))
+        self.telling.tick_delay.set(max(0.0, self._ticks.newest / NANOSECONDS - seconds))
         return out
 
     def _states(self, events: list[Event]) -> list[Finding]:
@@ -211,14 +201,24 @@ class Engine:
             for finding in self._scoring.score(wave)
         ]
 
-    def _steps(self, items: Iterable[Item]) -> list[Finding]:
+    def _steps(self, tick: Tick) -> list[Finding]:
         out: list[Finding] = []
-        for item in sorted(items, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
+        for item in sorted(tick.job_frames, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
+            late = max(0.0, tick.second - item.seconds)
             for entity, values in watched(item).items():
                 if "job_step_seconds" in values:
                     self._regimes.on_step(entities.last_name(entity), item.seconds)
-                out += self.families.progress.on_values(entity, values, item.seconds)
+                out += self.families.progress.on_values(
+                    entity, values, item.seconds, item.frame.node, late
+                )
         return out
+
+    def _reached(self, job: str, node: str) -> tuple[float, float]:
+        """Return up to when a node, and the latest of it and all nodes of a job, have reported."""
+        places = self.inventory.ranks(entities.last_name(job)).values()
+        nodes = {entities.last_name(p.node) if "/" in p.node else p.node for p in places}
+        own = self._ticks.node(node)
+        return float(own), float(max([own, *map(self._ticks.node, nodes)]))
 
     def _deadlines(self, second: int) -> list[Finding]:
         minute = second // LEARN_SECONDS
@@ -227,7 +227,7 @@ class Engine:
         self._minute = minute
         seconds = float(second)
         return [
-            *self.families.progress.on_deadline(seconds),
+            *self.families.progress.on_deadline(seconds, self._reached),
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
             *self.families.devices.on_tick(seconds),

@@ -37,7 +37,9 @@ def packages(settings: Settings) -> Iterator[Result]:
         fix = "uninstall the other distribution, or use a venv of its own for Forewarn"
         yield Result("fail", text, fix)
     if not strangers:
-        yield Result("ok", f"all packages are in {Path(siblings.__file__).parent.parent}")
+        yield Result(
+            "ok", f"Forewarn's own packages all come from {Path(siblings.__file__).parent.parent}"
+        )
 
 
 def catalogue(settings: Settings) -> Iterator[Result]:
