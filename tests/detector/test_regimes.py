@@ -151,6 +151,6 @@ def test_step_of_the_run_before_does_not_end_the_start_of_the_next():
     own = Job().started()
     own.say("restarted")
     own.step()  # in the same second: it was finished before
-    found = own.go(60, PAUSE)
+    found = own.go(250, 0.95)  # warming up
     own.step()
     assert found + own.go(300) == []
