@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.utils import PacifyFlushWrapper
 
 from forewarn import __version__, config
 from forewarn.cli.groups import Group
@@ -136,6 +137,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without Chinese gets `?`, and the rest
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    code: object
     try:
         code = cli.main(prog_name="forewarn", standalone_mode=False)
     except click.exceptions.Abort:
@@ -147,7 +149,7 @@ def main() -> None:
     except ForewarnError as error:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
         code = error.exit_code
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away (| head); the interpreter must not say so again
-        code = 0
+    except SystemExit as end:
+        # click calls it a failure when the reader went away (| head); it wraps stdout to say so
+        code = 0 if isinstance(sys.stdout, PacifyFlushWrapper) else end.code
     sys.exit(code if isinstance(code, int) else 0)
