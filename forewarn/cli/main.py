@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from forewarn import __version__, config
 from forewarn.cli.groups import Group
@@ -137,6 +136,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without Chinese gets `?`, and the rest
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    out = sys.stdout
     code: object
     try:
         code = cli.main(prog_name="forewarn", standalone_mode=False)
@@ -150,6 +150,6 @@ def main() -> None:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
         code = error.exit_code
     except SystemExit as end:
-        # click calls it a failure when the reader went away (| head); it wraps stdout to say so
-        code = 0 if isinstance(sys.stdout, PacifyFlushWrapper) else end.code
+        # click ends in failure when the reader went away (| head), and then replaces stdout
+        code = end.code if sys.stdout is out else 0
     sys.exit(code if isinstance(code, int) else 0)
