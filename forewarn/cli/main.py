@@ -136,6 +136,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without Chinese gets `?`, and the rest
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    out = sys.stdout
+    code: object
     try:
         code = cli.main(prog_name="forewarn", standalone_mode=False)
     except click.exceptions.Abort:
@@ -147,7 +149,7 @@ def main() -> None:
     except ForewarnError as error:
         click.echo(f"{click.style('error:', fg='red', bold=True)} {error}", err=True)
         code = error.exit_code
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away (| head); the interpreter must not say so again
-        code = 0
+    except SystemExit as end:
+        # click ends in failure when the reader went away (| head), and then replaces stdout
+        code = end.code if sys.stdout is out else 0
     sys.exit(code if isinstance(code, int) else 0)

@@ -63,7 +63,7 @@ def test_version_as_json_names_wire_and_libraries() -> None:
 
 
 def test_output_cut_by_head_ends_quietly() -> None:
-    script = f"{sys.executable} -m forewarn agent --once --json | head -1"
+    script = f"set -o pipefail; {sys.executable} -m forewarn agent --once --json | head -1"
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert json.loads(result.stdout)["outcome"] in {"ok", "unsupported", "failed", "not_due"}
     assert "Traceback" not in result.stderr

@@ -44,7 +44,7 @@ def test_replay_of_a_recording_gives_the_findings_of_the_live_run(
     bus: KafkaBus, tmp_path: Path
 ) -> None:
     path, published = tmp_path / "live.fwrec", messages(SECONDS)
-    consumer = bus.consumer(TOPICS, None)
+    consumer = bus.consumer(TOPICS, None, from_beginning=TOPICS)
     producer = bus.producer()
     feeder = threading.Thread(target=lambda: [producer.publish(*own) for own in published])
     feeder.start()
