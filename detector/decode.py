@@ -3,7 +3,7 @@
 Nothing here touches a sample: the layout's plan says where values go, the engine joins frames.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 
 import msgspec
 import numpy as np
@@ -130,7 +130,7 @@ class Decoder:
         """Validate a layout and give its series their slots. Raises WireError."""
         pairs = wire.decode_layout(layout).pairs()
         if len(set(pairs)) < len(pairs):
-            twice = next(pair for pair in pairs if pairs.count(pair) > 1)
+            (twice, _), *_ = Counter(pairs).most_common(1)
             raise WireError("bad_layout", f"layout: {twice[0]} of {twice[1]} stands twice")
         slots = self._series.place(pairs)
         numbers = slots // BLOCK

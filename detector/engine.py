@@ -1,11 +1,10 @@
 """The engine: messages in, findings out. Event time orders everything; no clock, no I/O.
 
 Per-record families (event, NaN of progress) speak on arrival; everything else when its tick of one
-second closes, in an order that does not depend on how messages were polled.
+second closes. Messages are taken one by one as they come, so the size of a poll does not matter.
 """
 
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -34,7 +33,8 @@ LEARN_SECONDS = 60
 
 
 class Engine:
-    """Detects; feed it messages in the order of each partition.
+    """Detects; feed it messages in the order of the bus: each partition's own, merged by append
+    time.
 
     `seed` is for families that draw; none of today's does. Raises nothing on bad input: that is
     counted and dead-lettered, and the rest goes on.
@@ -65,8 +65,9 @@ class Engine:
     def feed(self, messages: Sequence[Message]) -> list[Finding]:
         """Take messages; return the findings that opened, changed materially or closed."""
         out: list[Finding] = []
-        for message in sorted(messages, key=attrgetter("append_time_unix_nano")):
-            self._ticks.saw(message)
+        for message in messages:
+            if message.topic != "inventory":  # read apart, and of any age
+                self._ticks.saw(message.append_time_unix_nano)
             out += self._take(message)
             for tick in self._ticks.ready():
                 out += self._close(tick)
@@ -142,10 +143,10 @@ class Engine:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
-            out += self._steps(tick.job_frames)
+            out += self._steps(tick)
             out += self._deadlines(tick.second)
         self.telling.ticks.inc()
-        self.telling.tick_delay.set(max(0.0, self._ticks.clock() / NANOSECONDS - seconds))
+        self.telling.tick_delay.set(max(0.0, self._ticks.newest / NANOSECONDS - seconds))
         return out
 
     def _states(self, events: list[Event]) -> list[Finding]:
@@ -166,14 +167,24 @@ class Engine:
             for finding in self._scoring.score(wave)
         ]
 
-    def _steps(self, items: Iterable[Item]) -> list[Finding]:
+    def _steps(self, tick: Tick) -> list[Finding]:
         out: list[Finding] = []
-        for item in sorted(items, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
+        for item in sorted(tick.job_frames, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
+            late = max(0.0, tick.second - item.seconds)
             for entity, values in watched(item).items():
                 if "job_step_seconds" in values:
                     self._regimes.on_step(entities.last_name(entity), item.seconds)
-                out += self.families.progress.on_values(entity, values, item.seconds)
+                out += self.families.progress.on_values(
+                    entity, values, item.seconds, item.frame.node, late
+                )
         return out
+
+    def _reached(self, job: str, node: str) -> tuple[float, float]:
+        """Return up to when a node, and the latest of it and all nodes of a job, have reported."""
+        places = self.inventory.ranks(entities.last_name(job)).values()
+        nodes = {entities.last_name(p.node) if "/" in p.node else p.node for p in places}
+        own = self._ticks.node(node)
+        return float(own), float(max([own, *map(self._ticks.node, nodes)]))
 
     def _deadlines(self, second: int) -> list[Finding]:
         minute = second // LEARN_SECONDS
@@ -182,7 +193,7 @@ class Engine:
         self._minute = minute
         seconds = float(second)
         return [
-            *self.families.progress.on_deadline(seconds),
+            *self.families.progress.on_deadline(seconds, self._reached),
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
             *self._scoring.on_deadline(seconds),

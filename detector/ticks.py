@@ -3,38 +3,80 @@
 A tick closes when every live stream reported it or a later one, or 500 ms of append time after
 its median frame. The very first waits until its streams have moved on, since nobody knows yet who
 is live. What comes later for a closed tick joins the next one and is counted late.
+
+A tick of a backlog (appended long after its own time) is in no hurry, and its parts come in any
+order: partitions are caught up one after the other. It waits for the missing longer, for jobs as
+well as nodes, and even when all are here until nothing came for it for a while, since events come
+when they come. Streams that are really gone cost that wait once. All waits are in append time,
+which is also the order of arrival; as far as it is not, waits grow by the disorder that was seen.
 """
 
 from collections.abc import Iterator
 
 from detector.decode import Item
-from forewarn.bus import Message, Position
 from forewarn.records import NANOSECONDS, Event
 
 WAIT_NANO = NANOSECONDS // 2
 ALONE_NANO = 2 * NANOSECONDS  # a tick without any node's frame waits so long for one
+BEHIND_NANO = 5 * NANOSECONDS  # appended so long after its own second a tick is backlog
+SETTLE_NANO = 5 * NANOSECONDS  # a complete tick of a backlog waits until nothing came for so long
+PATIENCE_NANO = 30 * NANOSECONDS  # an incomplete one this long, or as long as it is behind
+DISORDER_NANO = 60 * NANOSECONDS  # messages out of order are remembered for one to two of these
+HELD_BYTES = 256 * 2**20  # of messages in open ticks; beyond it the oldest closes as it is
 LIVE_TICKS = 3  # a stream that missed more than these is not waited for
 EVERY_TICKS = 2  # nor is one whose last two frames were further apart: it comes when it comes
-IDLE_NANO = 5 * NANOSECONDS  # a partition this far behind is idle or backlog, and holds nobody up
+JOB_TICKS = 600  # a job's stream may pause so long: checkpoints, evaluations
 Stream = tuple[str, str]
 
 
 class Tick:
     """Everything of one second of event time."""
 
-    def __init__(self, second: int) -> None:
+    def __init__(self, second: int, opened: int) -> None:
         self.second = second
         self.frames: list[Item] = []
         self.job_frames: list[Item] = []
         self.events: list[Event] = []
-        self.appended: list[int] = []  # of node frames, in the order of arrival
-        self.opened = 0  # append time of the first item
+        self.appended: list[int] = []  # of node frames in time, in the order of arrival
+        self.opened = self.latest = opened  # append times of the first and last item in time
+        self.bytes = 0
+
+    def median(self) -> int:
+        """Return the append time of the median frame, or of the first item if there is none."""
+        return self.appended[(len(self.appended) - 1) // 2] if self.appended else self.opened
 
     def deadline(self) -> int:
-        """Return the append time from which on the tick waits for nobody."""
-        if not self.appended:
-            return self.opened + ALONE_NANO
-        return self.appended[(len(self.appended) - 1) // 2] + WAIT_NANO
+        """Return the append time from which on the tick waits for nobody if it is no backlog."""
+        if self.appended:
+            return self.median() + WAIT_NANO
+        over = (self.second + 1) * NANOSECONDS  # what is late opens a tick before its time
+        return max(self.opened, over) + ALONE_NANO
+
+    def backlog(self) -> int:
+        """Return how long after its own time the tick was appended, ns; 0 if as usual."""
+        nano = self.median() - self.second * NANOSECONDS
+        return nano if nano > BEHIND_NANO else 0
+
+
+class Disorder:
+    """How far, of late, messages came after younger ones; times are append times in ns."""
+
+    def __init__(self) -> None:
+        self.newest = 0
+        self._turn = self._now = self._before = 0
+
+    def saw(self, appended: int) -> None:
+        """Take the append time of the message that came next."""
+        self.newest = max(self.newest, appended)
+        if self.newest >= self._turn:
+            self._turn = self.newest + DISORDER_NANO
+            self._before, self._now = self._now, 0
+        self._now = max(self._now, min(self.newest - appended, PATIENCE_NANO))
+
+    @property
+    def reached(self) -> int:
+        """Return the append time that by all experience nothing comes before any more."""
+        return self.newest - max(self._now, self._before)
 
 
 class Ticks:
@@ -42,10 +84,14 @@ class Ticks:
 
     def __init__(self) -> None:
         self._open: dict[int, Tick] = {}
+        self._head: int | None = None  # the earliest open second
         self._last: dict[Stream, int] = {}
         self._apart: dict[Stream, int] = {}  # seconds between the last two frames
-        self._clocks: dict[Position, int] = {}
-        self._newest = 0
+        self._jobs: dict[Stream, int] = {}  # the latest second of streams of jobs
+        self._nodes: dict[str, int] = {}  # the latest second of each node
+        self._disorder = Disorder()
+        self._held = 0  # bytes
+        self._settled = self._patience = 0  # append times up to which a backlog is waited for
         self._closed: int | None = None
         self._waiting: set[Stream] | None = None
 
@@ -54,94 +100,117 @@ class Ticks:
         """Return the last closed second."""
         return self._closed
 
-    def saw(self, message: Message) -> None:
-        """Advance the append clock of a partition."""
-        at, appended = (message.topic, message.partition), message.append_time_unix_nano
-        self._clocks[at] = max(self._clocks.get(at, 0), appended)
-        self._newest = max(self._newest, appended)
+    @property
+    def newest(self) -> int:
+        """Return the latest append time seen, ns."""
+        return self._disorder.newest
+
+    def node(self, name: str) -> int:
+        """Return the latest second that a node reported, closed or not; 0 before its first."""
+        return self._nodes.get(name, 0)
+
+    def saw(self, append_time_unix_nano: int) -> None:
+        """Advance the clock of the stream."""
+        self._disorder.saw(append_time_unix_nano)
 
     def add_frame(self, item: Item) -> bool:
         """Take a node's frame; return whether its tick was closed already."""
-        second, late = self._second(item.seconds)
-        tick = self._tick(second, item.message.append_time_unix_nano)
+        tick, late = self._add(item.seconds, item.message.append_time_unix_nano)
         tick.frames.append(item)
-        tick.appended.append(item.message.append_time_unix_nano)
-        own = int(item.seconds)
+        self._hold(tick, item)
+        if not late:
+            tick.appended.append(item.message.append_time_unix_nano)
+        own, node = int(item.seconds), item.frame.node
         if (before := self._last.get(item.stream)) is not None and own > before:
             self._apart[item.stream] = own - before
         self._last[item.stream] = own if before is None else max(own, before)
-        if self._waiting is not None and own >= min(self._open):
-            self._waiting.discard(item.stream)
+        self._nodes[node] = max(own, self._nodes.get(node, 0))
+        self._came(item.stream, own)
         return late
 
     def add_job_frame(self, item: Item) -> None:
-        """Take a job's frame; jobs report by steps: nobody waits for them, they are never late."""
-        second, _ = self._second(item.seconds)
-        self._tick(second, item.message.append_time_unix_nano).job_frames.append(item)
+        """Take a job's frame; jobs report by steps: only a backlog waits, they are never late."""
+        tick, _ = self._add(item.seconds, item.message.append_time_unix_nano)
+        tick.job_frames.append(item)
+        self._hold(tick, item)
+        own = int(item.seconds)
+        self._jobs[item.stream] = max(own, self._jobs.get(item.stream, own))
+        self._came(item.stream, own)
 
     def add_event(self, event: Event, appended: int) -> None:
         """Take an event, at its own time but not ahead of the stream's clock."""
-        second, _ = self._second(min(event.time_unix_nano, appended) / NANOSECONDS)
-        self._tick(second, appended).events.append(event)
+        tick, _ = self._add(min(event.time_unix_nano, appended) / NANOSECONDS, appended)
+        tick.events.append(event)
 
-    def _second(self, seconds: float) -> tuple[int, bool]:
+    def _add(self, seconds: float, appended: int) -> tuple[Tick, bool]:
+        """Return the tick of a time, or the next one if that is closed, and whether it is."""
         second = int(seconds)
         late = self._closed is not None and second <= self._closed
-        return (second if not late else self._earliest()), late
-
-    def _earliest(self) -> int:
-        """Return the tick that a late item joins: the next one after the closed."""
-        assert self._closed is not None  # noqa: S101 - late implies closed
-        return self._closed + 1
-
-    def _tick(self, second: int, appended: int) -> Tick:
+        if late and self._closed is not None:
+            second = self._closed + 1
         if second not in self._open:
-            earliest = min(self._open, default=None)
-            self._open[second] = Tick(second)
-            self._open[second].opened = appended
-            if earliest is None or second < earliest:
-                self._waiting = None
-        return self._open[second]
+            self._open[second] = Tick(second, appended)
+            if self._head is None or second < self._head:
+                self._head, self._waiting = second, None
+        tick = self._open[second]
+        tick.latest = appended if not late else tick.latest
+        return tick, late
+
+    def _hold(self, tick: Tick, item: Item) -> None:
+        tick.bytes += len(item.message.value)
+        self._held += len(item.message.value)
+
+    def _came(self, stream: Stream, second: int) -> None:
+        if self._waiting is not None and self._head is not None and second >= self._head:
+            self._waiting.discard(stream)
 
     def ready(self) -> Iterator[Tick]:
         """Give back all ticks that are complete, in order."""
-        while self._open:
-            second = min(self._open)
-            if not self._complete(second):
-                return
-            yield self._close(second)
+        while self._head is not None and self._complete(self._open[self._head]):
+            yield self._close(self._head)
 
     def drain(self) -> Iterator[Tick]:
         """Give back all ticks, complete or not: the end of a recording."""
-        while self._open:
-            yield self._close(min(self._open))
+        while self._head is not None:
+            yield self._close(self._head)
 
     def _close(self, second: int) -> Tick:
-        self._closed, self._waiting = second, None
-        return self._open.pop(second)
+        tick = self._open.pop(second)
+        self._head, self._closed, self._waiting = min(self._open, default=None), second, None
+        self._held -= tick.bytes
+        if second % JOB_TICKS == 0:
+            old = second - JOB_TICKS
+            self._jobs = {s: last for s, last in self._jobs.items() if last >= old}
+        return tick
 
-    def _complete(self, second: int) -> bool:
-        if self._waiting is None:
-            target = second if self._closed is not None else second + 1
-            self._waiting = {
-                stream
-                for stream, last in self._last.items()
-                if second - LIVE_TICKS <= last < target and self._often(stream)
-            }
-        if self._last and not self._waiting and (self._closed is not None or self._moved(second)):
+    def _complete(self, tick: Tick) -> bool:
+        if (backlog := tick.backlog()) > 0:
+            median = tick.median()
+            self._settled = max(self._settled, tick.latest + min(backlog, SETTLE_NANO))
+            self._patience = max(self._patience, median + min(backlog, PATIENCE_NANO))
+        if self._held > HELD_BYTES or self._disorder.reached >= max(
+            tick.deadline(), self._patience
+        ):
             return True
-        deadline = self._open[second].deadline()
-        return self._newest >= deadline and self.clock() >= deadline
+        return self.newest >= self._settled and self._all_here(tick.second)
 
-    def _often(self, stream: Stream) -> bool:
-        return self._apart.get(stream, EVERY_TICKS) <= EVERY_TICKS
+    def _all_here(self, second: int) -> bool:
+        """Say whether nobody is missing; of the first tick of a backlog nobody can know."""
+        behind = self.newest < self._patience
+        if self._closed is None:
+            return not behind and bool(self._last) and min(self._last.values()) > second
+        if self._waiting is None:
+            self._waiting = self._missing(second)
+            if behind:
+                self._waiting |= {
+                    s for s, last in self._jobs.items() if second - JOB_TICKS <= last < second
+                }
+        return bool(self._last) and not self._waiting
 
-    def _moved(self, second: int) -> bool:
-        """Say whether the streams of the very first tick have all gone on to a later one."""
-        self._waiting = {s for s, last in self._last.items() if last <= second}
-        return not self._waiting
-
-    def clock(self) -> int:
-        """Return the append time that all busy partitions have reached."""
-        busy = (t for t in self._clocks.values() if self._newest - t < IDLE_NANO)
-        return min(busy, default=self._newest)
+    def _missing(self, second: int) -> set[Stream]:
+        return {
+            stream
+            for stream, last in self._last.items()
+            if second - LIVE_TICKS <= last < second
+            and self._apart.get(stream, EVERY_TICKS) <= EVERY_TICKS
+        }

@@ -67,6 +67,7 @@ class Worker:
         self._started_unix_nano = 0
         self.reading = self.late = False
         self._told = ""
+        self._bug = ""  # of the reading thread
         threading.Thread(target=self._serve, name=f"read {self.name}", daemon=True).start()
 
     def due(self, tick: int) -> frozenset[str]:
@@ -160,16 +161,26 @@ class Worker:
         except (CollectorError, OSError) as caught:
             error = str(caught)
         except Exception as caught:
-            logger.exception("collector %s has a bug", self.name)
             error = f"{type(caught).__name__}: {caught}"
+            if error != self._bug:  # told once, until it breaks in another way
+                logger.exception("collector %s has a bug", self.name)
+            self._bug = error
         seen = self._collector.notices() if isinstance(self._collector, Noticing) else ()
         took = self._monotonic() - begin
         return Report(self.name, number, started, took, measurements, error, tuple(seen))
 
     def _check(self, measurements: list[Measurement]) -> None:
+        """Refuse what would spoil the frame that all collectors share. Raises CollectorError."""
         undeclared = {m.signal for m in measurements} - self._every.keys()
         if undeclared:
             raise CollectorError(f"undeclared signals {sorted(undeclared)}")
+        seen: set[tuple[str, str]] = set()
+        for m in measurements:
+            if not isinstance(m.value, float | int):
+                raise CollectorError(f"{m.signal} of {m.entity}: {m.value!r} is no number")
+            if (m.signal, m.entity) in seen:
+                raise CollectorError(f"{m.signal} of {m.entity} stands twice")
+            seen.add((m.signal, m.entity))
 
 
 def _ticks(signal: str, period_seconds: float) -> int:

@@ -9,7 +9,7 @@ import re
 import socket
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -249,15 +249,20 @@ def load(path: Path | None) -> Settings:
 def parse(text: str, where: str) -> Settings:
     """Read settings from TOML text; `where` names it in errors. Raises ConfigError."""
     try:
-        settings = msgspec.convert(tomllib.loads(text), Settings)
+        settings = msgspec.convert(_toml(text), Settings)
         _check(settings)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where}: no TOML: {error}") from error
     except msgspec.ValidationError as error:
         raise ConfigError(f"{where}: {explain(error, Settings)}") from error
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from error
     return settings
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits, or 1,000 levels
+        raise ConfigError(f"no TOML: {error}") from error
 
 
 def _check(settings: Settings) -> None:

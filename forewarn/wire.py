@@ -14,12 +14,13 @@ import msgspec
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.proto import parse_length_prefixed, serialize_length_prefixed
 
+from forewarn import codes
 from forewarn import entity as entities
 from forewarn import wire_pb2 as pb
 from forewarn.bus import TOPICS
 from forewarn.bus import Message as BusMessage
 from forewarn.catalogue import CATALOGUE
-from forewarn.errors import EntityError, WireError
+from forewarn.errors import EntityError, ForewarnError, WireError
 from forewarn.records import (
     SEVERITIES,
     DeadLetter,
@@ -186,12 +187,19 @@ def decode_event(data: bytes) -> Event:
     """Read an event. Raises WireError."""
     m = _parse(pb.Event, data)
     _need(m, "cluster", "entity", "code", "severity", "time_unix_nano")
-    if ":" not in m.code:
-        raise WireError("bad_value", f"event of {m.entity}: {m.code!r} is no namespace:code")
     return Event(
-        m.cluster, _entity(m.entity), m.code, m.time_unix_nano, _severity(m.severity),
-        m.text, m.node, m.source, m.boot_id, m.seq,
+        m.cluster, _entity(m.entity), _code(m.code, m.entity), m.time_unix_nano,
+        _severity(m.severity), m.text, m.node, m.source, m.boot_id, m.seq,
     )  # fmt: skip
+
+
+def _code(text: str, entity: str) -> str:
+    """Return a code as it was sent, once it is sure to be one for every reader."""
+    try:
+        codes.normal(text)
+    except ForewarnError as error:
+        raise WireError("bad_value", f"event of {entity}: {error}") from error
+    return text
 
 
 def encode_inventory(item: InventoryItem) -> bytes:

@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,16 @@ def _blocks() -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder with a short name: the path of a Unix socket holds 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="fw-") as folder:
+        yield Path(folder)
+
+
 @pytest.mark.timeout(540)
-def test_every_command_of_the_readme_works_in_a_clean_clone(tmp_path: Path) -> None:
-    clone = tmp_path / "forewarn"
+def test_every_command_of_the_readme_works_in_a_clean_clone(short: Path) -> None:
+    clone = short / "forewarn"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     script = "set -euxo pipefail\n" + "\n".join(_blocks())
     drop = {"VIRTUAL_ENV", "PYTHONPATH", "FOREWARN_CONFIG", "FOREWARN_STATE"}

@@ -6,6 +6,7 @@ step at all. Checkpoints, evaluations and restarts are known, the first steps ar
 
 import math
 from collections import deque
+from collections.abc import Callable
 from statistics import median
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ LOSS_LEAP = 0.3  # log; and 8 spreads
 HANG_STEPS, HANG_SECONDS = 10.0, 60.0  # no step for ten usual steps, and a minute
 PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation that lasts longer is no excuse any more
 QUIET_STEPS = 20  # calm steps that close a finding
+WORD_SECONDS = 5.0  # a job that tells its age each second and skips so much has no word on the bus
+Reached = Callable[[str, str], tuple[float, float]]
 Change = Literal["step_up", "step_down", "grows", "spike"]
 
 
@@ -122,6 +125,9 @@ class _Job:
         self.trends = {name: Trend(rule) for name, rule in RULES.items()}
         self.paused_until = 0.0
         self.last_step = math.nan
+        self.node, self.heard = "", math.nan  # who sent its latest word, and when
+        self.late = 0.0  # seconds by which that was behind its tick
+        self.tells_age = False
         self.step_seconds: deque[float] = deque(maxlen=MEMORY_STEPS)
         self.nan_since: dict[str, float] = {}
 
@@ -139,7 +145,8 @@ class Progress:
         if state.endswith("_begin"):
             job.paused_until = seconds + PAUSE_SECONDS
         elif state.endswith("_end"):
-            job.paused_until, job.last_step = seconds, seconds
+            job.paused_until = seconds
+            job.last_step = max(seconds, job.last_step)  # NaN, no step yet, does not win
         elif state in {"running", "restarted"}:
             self._jobs[entity] = _Job()
         else:  # completed, failed, cancelled …: nothing is expected of it any more
@@ -147,9 +154,16 @@ class Progress:
             return self._close_all(entity, seconds)
         return []
 
-    def on_values(self, entity: str, values: dict[str, float], seconds: float) -> list[Finding]:
-        """Take the readings of one job at one instant; the signals are the catalogue's."""
+    def on_values(
+        self, entity: str, values: dict[str, float], seconds: float, node: str = "",
+        late: float = 0.0,
+    ) -> list[Finding]:  # fmt: skip
+        """Take the readings of one job at one instant; the signals are the catalogue's.
+
+        `node` sent them; they are `late` seconds behind the tick that they are taken in.
+        """
         job = self._jobs.setdefault(entity, _Job())
+        job.node, job.heard, job.late = node, seconds, late
         if "job_step_seconds" in values or "job_loss" in values:
             job.last_step = seconds
         out = [
@@ -160,6 +174,7 @@ class Progress:
         if values.get("job_step_seconds", math.nan) > 0:
             job.step_seconds.append(values["job_step_seconds"])
         age = values.get("job_last_step_age_seconds", math.nan)
+        job.tells_age = job.tells_age or not math.isnan(age)
         out.append(self._hang(job, entity, age, seconds))
         return [finding for finding in out if finding is not None]
 
@@ -169,14 +184,32 @@ class Progress:
             return None
         return self._nan(self._jobs.setdefault(entity, _Job()), entity, name, value, seconds)
 
-    def on_deadline(self, seconds: float) -> list[Finding]:
-        """Look for jobs whose last step is too long ago, in event time."""
+    def on_deadline(self, seconds: float, reached: Reached | None = None) -> list[Finding]:
+        """Look for jobs whose last step is too long ago, in the event time of their own nodes.
+
+        `reached` of (job entity, node that spoke for it last) gives the times up to which that
+        node and the latest of all nodes of the job have reported; without it all are on time.
+        """
         out = []
         for entity, job in self._jobs.items():
-            found = self._hang(job, entity, seconds - job.last_step, seconds)
-            if found is not None:
-                out.append(found)
-        return out
+            if not seconds - job.last_step > HANG_SECONDS and not self._hangs(entity):
+                continue
+            now = min(seconds, self._clock(job, entity, reached) if reached else seconds)
+            out.append(self._hang(job, entity, now - job.late - job.last_step, now))
+        return [finding for finding in out if finding is not None]
+
+    @staticmethod
+    def _clock(job: _Job, entity: str, reached: Reached) -> float:
+        """Return the time up to which a job would have been heard of, had it done a step.
+
+        A job that tells its age each second is heard of up to its latest word while the node that
+        speaks for it lives: what is missing is on its way. Others are by their nodes' frames.
+        """
+        speaker, latest = reached(entity, job.node)
+        return job.heard if job.tells_age and speaker > job.heard + WORD_SECONDS else latest
+
+    def _hangs(self, entity: str) -> bool:
+        return self._ledger.get((entity, "job_last_step_age_seconds", "progress")) is not None
 
     def _nan(
         self, job: _Job, entity: str, name: str, value: float, seconds: float

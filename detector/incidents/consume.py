@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from detector.incidents.database import StoreError
 from forewarn.bus import Bus, Message, Position, TopicName
 
 logger = logging.getLogger(__name__)
 TOPICS: tuple[TopicName, ...] = ("inventory", "events", "findings")
 POLL_SECONDS = 0.5  # also the longest that a stop or a tick waits
 MAX_MESSAGES = 1000
+RETRY_SECONDS = 1.0
 INVENTORY_SECONDS = 10.0  # for what is where, before the first finding is placed
 Take = Callable[[Sequence[Message]], object]
 
@@ -47,6 +49,23 @@ def consume(bus: Bus, start: Mapping[Position, int], take: Take, stop: threading
     consumer = bus.consumer(TOPICS, None, start=known, from_beginning=TOPICS)
     try:
         while not stop.is_set():
-            take(consumer.poll(POLL_SECONDS, MAX_MESSAGES))
+            _keep(take, consumer.poll(POLL_SECONDS, MAX_MESSAGES), stop)
     finally:
         consumer.close()
+
+
+def _keep(take: Take, messages: Sequence[Message], stop: threading.Event) -> None:
+    """Take messages; while the database refuses (a full disk, say), the same ones again."""
+    told = ""
+    while not stop.is_set():
+        try:
+            take(messages)
+        except StoreError as error:
+            if str(error) != told:
+                logger.error("nothing can be kept, trying again: %s", error)
+            told = str(error)
+            stop.wait(RETRY_SECONDS)
+        else:
+            if told:
+                logger.warning("the database keeps again")
+            return

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -35,7 +35,7 @@ class _Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     state: str = ""
     entity: str = ""
     cluster: str = ""
-    since: int = 0
+    since: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
     limit: int = 100
 
 

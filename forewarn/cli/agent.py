@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from prometheus_client import REGISTRY, CollectorRegistry
 
-from forewarn.cli.console import emit, json_option
+from forewarn.cli.console import emit, json_option, readable
 from forewarn.cli.main import Invocation
 from forewarn.cli.process import make_bus, need_shared_bus, run_all, stop_on_signals
 from forewarn.config import Settings
@@ -27,6 +27,9 @@ def once(settings: Settings, agent: "type[Agent]") -> list[Any]:
 @click.pass_obj
 def agent(invocation: Invocation, only_once: bool, as_json: bool) -> None:
     """Read the sensors of this node, until stopped: /metrics and the bus.
+
+    With --once each line says: ok; unsupported, where this machine has no such thing; failed, where
+    reading went wrong; or not_due, where a value needs a second reading or its turn has not come.
 
     \b
     Examples:
@@ -51,7 +54,7 @@ def _print(samples: list[Any], as_json: bool) -> None:
         if as_json:
             emit(sample)
             continue
-        value = "-" if sample.value is None else f"{sample.value:g}"
+        value = "-" if sample.value is None else readable(sample.value)
         mark = click.style(
             f"{sample.outcome:<11}", fg="green" if sample.outcome == "ok" else "yellow"
         )

@@ -47,6 +47,11 @@ def clock(time_unix_nano: int) -> str:
     return utc(time_unix_nano)[11:]
 
 
+def readable(value: float) -> str:
+    """Return a value as people read it: six digits, and whole numbers never as powers of ten."""
+    return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
+
+
 def seconds(duration: float | None) -> str:
     """Return a duration as people read it: `3.2 s`, `75 s`, `12 min`, `3.5 h`."""
     if duration is None:

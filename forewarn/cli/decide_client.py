@@ -14,6 +14,11 @@ from forewarn.incident import Incident
 
 logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 10.0
+# What the interface says to programs, and what a person at a terminal types instead.
+TYPED = {
+    "GET /incidents/{id}": "`forewarn incident show ID`",
+    "GET /incidents": "`forewarn incident list`",
+}
 
 
 class NotFoundError(ForewarnError):
@@ -46,7 +51,7 @@ class DecideClient:
 
     def get(self, prefix: str) -> Incident:
         """Return the incident whose id begins with `prefix`. Raises NotFoundError."""
-        body = self._request("GET", f"/incidents/{prefix}")
+        body = self._request("GET", _path(prefix))
         if body is not None:
             return msgspec.json.decode(body, type=Incident)
         found: Incident | None = self._store().get(prefix.upper())
@@ -56,7 +61,7 @@ class DecideClient:
 
     def act(self, prefix: str, action: str, body: Mapping[str, object]) -> Incident:
         """Acknowledge, resolve, confirm or refute. Raises UnreachableError when decide is down."""
-        answer = self._request("POST", f"/incidents/{prefix}/{action}", json=dict(body))
+        answer = self._request("POST", f"{_path(prefix)}/{action}", json=dict(body))
         if answer is None:
             raise UnreachableError(
                 f"decide does not answer at {self._base}: it alone may write; start "
@@ -100,10 +105,19 @@ class DecideClient:
         return found
 
 
+def _path(prefix: str) -> str:
+    """Return where the API keeps an incident. Raises NotFoundError for what no id begins with."""
+    if not prefix.isascii() or not prefix.isalnum():
+        raise NotFoundError(f"{prefix[:64]!r} begins no id; see `forewarn incident list`")
+    return f"/incidents/{prefix}"
+
+
 def _refusal(status: int, content: bytes) -> ForewarnError:
     try:
         problem = msgspec.json.decode(content, type=dict[str, str])
     except (msgspec.DecodeError, msgspec.ValidationError):
         problem = {"error": content[:200].decode(errors="replace")}
     text = "; ".join(filter(None, (problem.get("error"), problem.get("fix"))))
+    for request, verb in TYPED.items():
+        text = text.replace(request, verb)
     return NotFoundError(text) if status == 404 else ForewarnError(text)

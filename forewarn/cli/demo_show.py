@@ -118,10 +118,10 @@ class TerminalShow:
         own = self._console
         own.print()
         own.rule(f"[bold]this machine: {escape(sensors.node)}[/bold] (real sensors)", align="left")
-        outcomes = ", ".join(f"{count} {name}" for name, count in sensors.outcomes.items())
+        outcomes = ", ".join(f"{count} {name}" for name, count in sorted(sensors.outcomes.items()))
         own.print(
-            f"{sensors.rounds} readings of {sensors.signals} signals on {sensors.entities} "
-            f"entities: {outcomes}"
+            f"read {sensors.rounds} times: {sensors.signals} signals on {sensors.entities} "
+            f"entities (series: {outcomes}); some of them:"
         )
         table = Table(box=None, header_style="dim", pad_edge=False)
         for head in ("entity", "signal", "value", "unit"):

@@ -37,7 +37,9 @@ def packages(settings: Settings) -> Iterator[Result]:
         fix = "uninstall the other distribution, or use a venv of its own for Forewarn"
         yield Result("fail", text, fix)
     if not strangers:
-        yield Result("ok", f"all packages are in {Path(siblings.__file__).parent.parent}")
+        yield Result(
+            "ok", f"Forewarn's own packages all come from {Path(siblings.__file__).parent.parent}"
+        )
 
 
 def catalogue(settings: Settings) -> Iterator[Result]:
@@ -86,11 +88,12 @@ def sensors(settings: Settings) -> Iterator[Result]:
 def kernel_log(settings: Settings) -> Iterator[Result]:
     """The kernel log can be read: without it there are no Xid, AER or OOM events."""
     path = settings.agent.kernel_log.path
-    readable = os.access(path, os.R_OK)
-    fix = "" if readable else "run the agent as root or give it CAP_SYSLOG"
-    yield Result(
-        "ok" if readable else "warn", f"{path} {'readable' if readable else 'not readable'}", fix
-    )
+    try:  # the file's mode says little: with dmesg_restrict the kernel asks for CAP_SYSLOG too
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+        yield Result("ok", f"{path} readable")
+    except OSError as error:
+        fix = "run the agent as root or give it CAP_SYSLOG"
+        yield Result("warn", f"{path} not readable: {error.strerror}", fix)
     if settings.agent.kernel_log.accept_user_lines:
         text = "lines written by users are taken for the kernel's (accept_user_lines)"
         yield Result("warn", text, "set agent.kernel_log.accept_user_lines = false outside tests")

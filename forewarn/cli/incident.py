@@ -8,16 +8,27 @@ import click
 
 from forewarn.cli.console import console, emit, json_option
 from forewarn.cli.decide_client import DecideClient, NotFoundError
+from forewarn.cli.groups import Group
 from forewarn.cli.main import Invocation
 from forewarn.incident import Incident, Proof, State
 from forewarn.records import NANOSECONDS
 
+DONE = {"confirm": "confirmed", "refute": "refuted"}
 job_option = click.option("--job", help="The latest incident of this job instead of an id.")
-by_option = click.option("--by", default=getpass.getuser, help="Who says so; you, unless told.")
+
+
+def _somebody(_context: click.Context, _option: click.Parameter, name: str) -> str:
+    """Take the user where no name is given: `$USER` is empty in many containers."""
+    return name.strip() or getpass.getuser()
+
+
+by_option = click.option(
+    "--by", default="", callback=_somebody, help="Who says so; you, unless told."
+)
 note_option = click.option("--note", default="", help="Why, in a few words.")
 
 
-@click.group()
+@click.group(cls=Group)
 def incident() -> None:
     """Incidents: list, show, acknowledge, confirm or refute a cause, resolve.
 
@@ -25,6 +36,7 @@ def incident() -> None:
     Examples:
       forewarn incident list --state open
       forewarn incident show 01KE6K
+      forewarn incident acknowledge 01KE6K --note "on it"
       forewarn incident confirm 01KE6K GPU-TP-01 --proof diagnostic --note "re-pasted, 12 C cooler"
     """
 
@@ -69,7 +81,11 @@ def show(
     invocation: Invocation, id_: str | None, job: str | None, causes: int, lang: str | None,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Show an incident whole; any unique beginning of its ID will do."""
+    """Show an incident whole; any unique beginning of its ID will do.
+
+    In the table of findings, surprise says how unlikely chance alone is: 6 is one in a million
+    (-log10 p), 300 the most that is counted.
+    """
     found = _find(invocation, id_, job)
     if as_json:
         emit(found)
@@ -78,7 +94,7 @@ def show(
 
     own = invocation.speaking(lang)
     console().print(render.incident_panel(found, own, causes))
-    render.evidence_table(found, console())
+    render.evidence_table(found, console(), own)
 
 
 def _find(invocation: Invocation, prefix: str | None, job: str | None) -> Incident:
@@ -95,7 +111,8 @@ def _find(invocation: Invocation, prefix: str | None, job: str | None) -> Incide
 
 def _act(invocation: Invocation, found: Incident, action: str, **body: object) -> None:
     own = DecideClient(invocation.settings).act(found.id, action, body)
-    click.echo(f"{own.id} {own.state}")
+    done = f"  {DONE[action]} {body['entry']}" if "entry" in body else ""
+    click.echo(f"{own.id} {own.state}{done}")
 
 
 @incident.command()
@@ -118,7 +135,7 @@ def acknowledge(
 @note_option
 @click.pass_obj
 def resolve(invocation: Invocation, id_: str | None, job: str | None, by: str, note: str) -> None:
-    """Call an incident over."""
+    """Call an incident over: the trouble is gone, whatever its cause was."""
     _act(invocation, _find(invocation, id_, job), "resolve", by=by, note=note)
 
 

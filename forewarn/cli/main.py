@@ -1,13 +1,16 @@
 """The command `forewarn`: the table of verbs, the options they share, errors and exit codes."""
 
 import importlib
+import io
 import logging
+import os
 import sys
 from pathlib import Path
 
 import click
 
 from forewarn import __version__, config
+from forewarn.cli.groups import Group
 from forewarn.errors import ForewarnError
 from forewarn.language import Language
 
@@ -42,7 +45,7 @@ Exit codes: 0 done; 1 failed or not healthy; 2 wrong usage or configuration;
 """
 
 
-class _Verbs(click.Group):
+class _Verbs(Group):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -92,6 +95,8 @@ def cli(ctx: click.Context, config_path: Path | None, lang: str | None, log_leve
         logging.getLogger(chatty).setLevel(
             max(logging.WARNING, getattr(logging, log_level.upper()))
         )
+    if os.environ.get("NO_COLOR"):  # no-color.org; click does not look by itself
+        ctx.color = False
     ctx.obj = _Invocation(config_path, lang)
 
 
@@ -128,6 +133,9 @@ Invocation = _Invocation
 
 def main() -> None:
     """Run the command; errors of ours are one clear line and an exit code, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without Chinese gets `?`, and the rest
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = cli.main(prog_name="forewarn", standalone_mode=False)
     except click.exceptions.Abort:

@@ -32,7 +32,32 @@ WORDS = {
     "incident": Text("incident", "事件"),
     "other causes": Text("other causes", "其他可能原因"),
     "approval": Text("needs approval", "需审批"),
+    "symptom": Text("symptom", "现象"),
+    "confirmed": Text("confirmed", "确认"),
+    "refuted": Text("refuted", "否定"),
+    "opened": Text("opened", "开始"),
+    "lasted": Text("lasted", "持续"),
+    "signal": Text("signal", "信号"),
+    "movement": Text("movement", "变化"),
+    "observed": Text("observed", "观测值"),
+    "expected": Text("expected", "预期值"),
+    "surprise": Text("surprise", "意外度"),
 }
+STATES = {
+    "open": Text("open", "未处理"),
+    "acknowledged": Text("acknowledged", "已接手"),
+    "mitigated": Text("mitigated", "已缓解"),
+    "resolved": Text("resolved", "已解决"),
+    "closed": Text("closed", "已关闭"),
+    "merged": Text("merged", "已合并"),
+}
+SEVERITIES = {
+    "info": Text("info", "提示"),
+    "minor": Text("minor", "次要"),
+    "major": Text("major", "重要"),
+    "critical": Text("critical", "严重"),
+}
+NO_UNIT = {"none", "code", "state", "bool"}
 DRAIN = {
     "none": Text("no", "否"),
     "after_job": Text("after the job", "任务结束后"),
@@ -53,6 +78,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
+def measured(value: float, unit: str) -> str:
+    """Return a value with its unit, where it has one."""
+    return number(value) if unit in NO_UNIT else f"{number(value)} {unit}"
+
+
 def finding_line(finding: Finding, language: Language) -> RichText:
     """Return one line: time, severity, entity, signal, movement, observed against expected."""
     line = RichText(f"{clock(finding.opened_at_unix_nano)}  ", style="dim")
@@ -61,7 +91,7 @@ def finding_line(finding: Finding, language: Language) -> RichText:
     line.append(f"{finding.code or finding.signal} ")
     line.append(f"{finding.movement}", style=SEVERITY_STYLES[finding.severity])
     if finding.observed is not None:
-        line.append(f"  {number(finding.observed)} {finding.unit}")
+        line.append(f"  {measured(finding.observed, finding.unit)}")
     if finding.expected is not None:
         line.append(f" (expected {number(finding.expected)})", style="dim")
     elif not finding.code:
@@ -76,7 +106,7 @@ def incident_line(incident: Incident, language: Language) -> RichText:
     style = SEVERITY_STYLES[incident.severity]
     line = RichText(f"{clock(incident.updated_at_unix_nano)}  ", style="dim")
     line.append(f"{word('incident', language)}  ", style="magenta")
-    line.append(f"{incident.state} ", style=style)
+    line.append(f"{STATES[incident.state].say(language)} ", style=style)
     line.append(f"{incident.title.say(language)}", style=f"bold {style}")
     line.append(f"  {incident.entity}", style="bold")
     lead = leading(incident)
@@ -94,14 +124,21 @@ def _points(points: Iterable[Point], mark: str, style: str, language: Language) 
     return [RichText(f"  {mark} {point.text.say(language)}", style=style) for point in points]
 
 
+def _verdicts(counts: tuple[int, int], language: Language) -> str:
+    """Return what people said of this cause: how often confirmed, how often refuted."""
+    named = zip(("confirmed", "refuted"), counts, strict=True)
+    return ", ".join(f"{word(key, language)} {count}" for key, count in named if count)
+
+
 def _hypothesis(own: Hypothesis, language: Language) -> list[RenderableType]:
     head = RichText()
-    head.append(f"{word('cause', language)}: ", style="dim")
+    kind = "symptom" if own.kind == "symptom" else "cause"
+    head.append(f"{word(kind, language)}: ", style="dim")
     head.append(f"{own.title.say(language)}", style="bold")
     head.append(f"  {own.entry}@{own.rev}", style="cyan")
     head.append(f"  {word('share', language)} {own.share:.0%}", style="dim")
     if sum(own.counts):
-        head.append(f"  +{own.counts[0]}/-{own.counts[1]}", style="green")
+        head.append(f"  {_verdicts(own.counts, language)}", style="green")
     lines: list[RenderableType] = [head]
     for key, points, mark, style in (
         ("for", own.support, "+", "green"),
@@ -137,7 +174,7 @@ def incident_panel(incident: Incident, language: Language, causes: int = 1) -> P
         ("id", incident.id),
         ("entity", incident.entity),
         ("seen", utc(incident.first_evidence_at_unix_nano)),
-        ("state", f"{incident.state}, {incident.severity}"),
+        ("state", _state(incident, language)),
         ("jobs", ", ".join(incident.jobs) or "-"),
     ):
         facts.add_row(RichText(word(key, language), style="dim"), escape(value))
@@ -151,6 +188,12 @@ def incident_panel(incident: Incident, language: Language, causes: int = 1) -> P
         body.append(RichText(f"{word('other causes', language)}: {', '.join(others)}", "dim"))
     title = f"[bold]{escape(incident.title.say(language))}[/bold]"
     return Panel(Group(*body), title=title, title_align="left", border_style=_border(incident))
+
+
+def _state(incident: Incident, language: Language) -> str:
+    state, severity = STATES[incident.state], SEVERITIES[incident.severity]
+    comma = "，" if language == "zh" else ", "
+    return f"{state.say(language)}{comma}{severity.say(language)}"
 
 
 def _border(incident: Incident) -> str:
@@ -167,8 +210,10 @@ def incident_table(incidents: Iterable[Incident], language: Language) -> Table:
         cause = f"{lead.entry} {lead.share:.0%}" if lead else "-"
         table.add_row(
             incident.id,
-            incident.state,
-            RichText(incident.severity, SEVERITY_STYLES[incident.severity]),
+            STATES[incident.state].say(language),
+            RichText(
+                SEVERITIES[incident.severity].say(language), SEVERITY_STYLES[incident.severity]
+            ),
             utc(incident.first_evidence_at_unix_nano),
             escape(incident.entity),
             f"{escape(incident.title.say(language))}  [dim]{cause}[/dim]",
@@ -176,20 +221,27 @@ def incident_table(incidents: Iterable[Incident], language: Language) -> Table:
     return table
 
 
-def evidence_table(incident: Incident, console: Console) -> None:
+def _observed(own: Finding) -> str:
+    """Return the value; of an event there is none to show, but for a value that is no number."""
+    if own.observed is not None:
+        return measured(own.observed, own.unit)
+    return "-" if own.value_class == "code" else own.value_class
+
+
+def evidence_table(incident: Incident, console: Console, language: Language) -> None:
     """Print the findings of an incident, oldest first."""
     table = Table(box=None, header_style="dim", pad_edge=False)
-    for head in (
+    for key in (
         "opened",
-        "for",
+        "lasted",
         "entity",
         "signal",
         "movement",
         "observed",
         "expected",
-        "-log10 p",
+        "surprise",
     ):
-        table.add_column(head)
+        table.add_column(word(key, language), overflow="fold")
     for own in sorted(incident.evidence, key=lambda finding: finding.opened_at_unix_nano):
         end = own.closed_at_unix_nano or own.updated_at_unix_nano
         table.add_row(
@@ -198,7 +250,7 @@ def evidence_table(incident: Incident, console: Console) -> None:
             escape(own.entity),
             escape(own.code or own.signal),
             own.movement,
-            f"{number(own.observed)} {own.unit}" if own.observed is not None else own.value_class,
+            _observed(own),
             number(own.expected),
             f"{own.surprise:.0f}",
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forewarn.cli.console import console, emit, json_option
+from forewarn.cli.groups import Group
 from forewarn.cli.main import Invocation
 from forewarn.language import Language
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 NOTHING_FOUND = 3
 
 
-@click.group()
+@click.group(cls=Group)
 def runbook() -> None:
     """The root-cause runbook: lookup, show, lint.
 
@@ -140,7 +141,7 @@ def lint(
     from runbooks.lint import lint as check
 
     table = _table(invocation, directories)
-    problems = (*table.problems, *check(table))
+    problems = check(table)
     for problem in problems:
         if as_json:
             emit(problem)

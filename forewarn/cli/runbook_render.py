@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text as RichText
 
 from forewarn.cli.console import SEVERITY_STYLES
+from forewarn.cli.render import DRAIN, SEVERITIES
 from forewarn.language import Language, Text
 
 if TYPE_CHECKING:
@@ -32,11 +33,23 @@ HEADS = {
         "draft: the facts of the failure mode; its checks and actions are not complete yet",
         "草稿：仅含故障模式的事实，检查与处置尚不完整",
     ),
+    "score": Text("score", "得分"),
     "approval": Text("needs approval", "需审批"),
     "precondition": Text("before", "前提"),
     "verify": Text("afterwards", "验证"),
     "rollback": Text("back", "回退"),
     "drain": Text("drain", "隔离"),
+}
+
+KINDS = {
+    "cause": Text("cause", "原因"),
+    "symptom": Text("symptom", "现象"),
+    "outcome": Text("outcome", "后果"),
+}
+GRADES = {
+    "V": Text("vendor or maker", "厂商"),
+    "P": Text("practice or paper", "实践或论文"),
+    "J": Text("judgement", "判断"),
 }
 
 
@@ -52,12 +65,17 @@ def answer(out: Console, own: "Answer", language: Language) -> None:
         _hit(out, hit, language)
 
 
+def _kind(own: "Entry", language: Language) -> str:
+    comma = "，" if language == "zh" else ", "
+    return comma.join(text.say(language) for text in (KINDS[own.kind], SEVERITIES[own.severity]))
+
+
 def _hit(out: Console, hit: "Hit", language: Language) -> None:
     entry = hit.entry
     line = RichText(f"{entry.id:<12}", style="cyan")
     line.append(entry.title.say(language), style="bold")
-    line.append(f"  {entry.kind}, {entry.severity}", style=SEVERITY_STYLES[entry.severity])
-    line.append(f"  {hit.score:.2f}", style="dim")
+    line.append(f"  {_kind(entry, language)}", style=SEVERITY_STYLES[entry.severity])
+    line.append(f"  {_say('score', language)} {hit.score:.1f}", style="dim")
     if hit.draft:
         line.append("  [draft]" if language == "en" else "  [草稿]", style="yellow")
     out.print(line)
@@ -72,10 +90,10 @@ def entry(out: Console, own: "Entry", language: Language) -> None:
     """Print one entry whole."""
     title = f"[bold]{escape(own.title.say(language))}[/bold]  [cyan]{own.id}@{own.rev}[/cyan]"
     style = SEVERITY_STYLES[own.severity]
-    out.print(f"{title}  [{style}]{own.severity}[/{style}]  {own.kind}, {own.layer}")
+    out.print(f"{title}  [{style}]{_kind(own, language)}[/{style}]  {own.layer}")
     if own.status == "draft":
         out.print(RichText(_say("draft", language), style="yellow"))
-    out.print(f"[dim]{_say('drain', language)}: {own.drain}[/dim]")
+    out.print(f"[dim]{_say('drain', language)}: {DRAIN[own.drain].say(language)}[/dim]")
     _paragraph(out, "summary", own.summary.say(language), language)
     _paragraph(out, "first_question", own.first_question.say(language), language)
     _list(out, "leads_to", (f"{k}: {', '.join(v)}" for k, v in own.leads_to.items()), language)
@@ -86,7 +104,12 @@ def entry(out: Console, own: "Entry", language: Language) -> None:
         _actions(out, when, [own for own in own.actions if own.when == when], language)
     conflicts = (f"{c.source}: {c.says.say(language)}" for c in own.conflicts)
     _list(out, "conflicts", conflicts, language)
-    _list(out, "sources", (f"{s.ref} ({s.grade})" for s in own.sources), language)
+    _list(
+        out,
+        "sources",
+        (f"{s.ref} ({GRADES[s.grade].say(language)})" for s in own.sources),
+        language,
+    )
 
 
 def _head(out: Console, key: str, language: Language) -> None:

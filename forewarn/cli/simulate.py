@@ -41,6 +41,9 @@ def simulate(
 ) -> None:  # fmt: skip
     """Simulate a cluster from SCENARIO: a TOML file, or the name of a built-in one.
 
+    Built in are demo, forms and healthy. Without --out, --publish or --truth every frame is
+    printed, one JSON object a line.
+
     \b
     Examples:
       forewarn simulate demo --out demo.fwrec && forewarn replay demo.fwrec
@@ -65,6 +68,8 @@ def simulate(
             _print(run)
     for truth in run.truth:
         _tell(truth, as_json)
+    if not run.truth:
+        click.echo("no fault is injected", err=True)
 
 
 def _scenario(scenario: str | None, drawn: int | None) -> "Scenario":
@@ -75,7 +80,11 @@ def _scenario(scenario: str | None, drawn: int | None) -> "Scenario":
     if drawn is not None:
         return simulator.draw(drawn)
     name = str(scenario)
-    return simulator.load(simulator.built_in().get(name, Path(name)))
+    path = simulator.built_in().get(name, Path(name))
+    if not path.exists():
+        known = ", ".join(simulator.built_in())
+        raise click.UsageError(f"no file and no built-in scenario {name!r}; built in: {known}")
+    return simulator.load(path)
 
 
 def messages(instant: "Instant") -> Iterator[tuple[TopicName, str, bytes]]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forewarn.cli.console import emit, json_option
+from forewarn.cli.groups import Group
 from forewarn.cli.main import Invocation
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 COLOURS = {"fine": "green", "created": "cyan", "missing": "red", "differs": "yellow"}
 
 
-@click.group()
+@click.group(cls=Group)
 def topics() -> None:
     """Kafka topics: create those that are missing, describe all."""
 

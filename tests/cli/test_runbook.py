@@ -73,5 +73,5 @@ def test_lint_names_file_line_and_key_of_a_broken_entry(tmp_path: Path) -> None:
     (tmp_path / "OWN-01.yaml").write_text("id: OWN-01\nrev: one\nstatus: draft\n")
     result = _runbook("lint", str(tmp_path))
     assert result.exit_code == 1
-    assert "OWN-01.yaml:2" in result.output
+    assert result.output.count("OWN-01.yaml:2") == 1
     assert "rev" in result.output

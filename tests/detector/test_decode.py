@@ -43,6 +43,19 @@ def _twice(own: Frame) -> bytes:
     )
 
 
+def _late_twice(own: Frame) -> bytes:
+    """The repeat stands at the very end: looking for it must not take half a minute."""
+    count = wire.MAX_POSITIONS
+    entities = [f"node/n1/gpu/{index}" for index in range(count - 1)]
+    layout = pb.Layout(version=1, signals=[CPU[0]], entities=entities)
+    layout.signal_index.extend([0] * count)
+    layout.entity_index.extend([*range(count - 1), count - 2])
+    return wire.encode_frame(
+        Frame("c", "n1", "agent", 9, own.time_unix_nano, "b1", layout.SerializeToString(),
+              bytes(8 * count))
+    )  # fmt: skip
+
+
 def _crowd(own: Frame) -> bytes:
     count = wire.MAX_POSITIONS + 1
     layout = pb.Layout(version=1, signals=[CPU[0]], entities=[NODE])
@@ -62,6 +75,7 @@ def _crowd(own: Frame) -> bytes:
         (_short, "bad_size", "1 values"),
         (_unknown, "unknown_signal", "gpu_mood"),
         (_twice, "bad_layout", "stands twice"),
+        (_late_twice, "bad_layout", "gpu/19998 stands twice"),
         (_crowd, "bad_layout", "20001 positions"),
     ],
 )

@@ -146,6 +146,29 @@ def test_finding_names_the_job_of_its_device():
     assert own.job == "llm"
 
 
+def _hang(job_node: str, nodes: tuple[str, ...]) -> list[Finding]:
+    """Return what is found when a job stops after 40 s and only some nodes go on."""
+    bench = Bench()
+    found: list[Finding] = []
+    for second in range(160):
+        for node in nodes if second >= 40 else {job_node, *nodes}:
+            key = ("node_cpu_utilization_ratio", f"node/{node}")
+            found += bench.one(second, {key: 0.5}, node=node)
+        if second < 40:
+            values = {("job_step_seconds", "job/a"): 1.0}
+            found += bench.one(second, values, topic="jobs", node=job_node, source="reporter:a")
+    return found
+
+
+def test_job_that_stops_while_its_node_lives_hangs():
+    (own,) = _hang("n1", ("n1", "n2"))[:1]
+    assert (own.entity, own.signal) == ("job/a", "job_last_step_age_seconds")
+
+
+def test_job_whose_node_is_not_heard_of_does_not_hang_by_the_time_of_others():
+    assert _hang("n1", ("n2",)) == []
+
+
 def test_broken_bytes_on_every_topic_are_dead_lettered():
     bench = Bench()
     for topic in ("frames", "jobs", "events", "inventory"):

@@ -7,7 +7,7 @@ import pytest
 from exporters.collector import CollectorError, Measurement
 from exporters.worker import Report, Worker
 from forewarn.records import Outcome
-from tests.exporters.fakes import Clock
+from tests.exporters.fakes import Clock, until
 
 FAST, SLOW = "nic_rx_bytes_total", "nic_rx_errors_total"  # due every second, every ten
 ENTITY = "node/n7/nic/eth0/port/1"
@@ -102,6 +102,7 @@ def test_a_hung_reading_is_counted_and_not_started_twice(bench: Bench) -> None:
     bench.fake.gate.clear()
     due = frozenset({FAST})
     assert bench.worker.begin(due) == []
+    until(lambda: bench.fake.reads == 2)
     bench.clock.seconds += 3.5
     assert bench.worker.left_seconds() < 0
     assert [m.outcome for m in bench.worker.expire()] == [Outcome.FAILED]
@@ -131,3 +132,22 @@ def test_a_result_after_the_deadline_is_not_used_and_the_next_one_is(bench: Benc
     assert bench.worker.finish(bench.results.get(timeout=30)) is None
     assert len(bench.read() or []) == 2
     assert bench.worker.success
+
+
+@pytest.mark.parametrize(("value", "why"), [("warm", "'warm' is no number"), (2.0, "stands twice")])
+def test_what_would_spoil_the_shared_frame_costs_only_its_collector(
+    bench: Bench, caplog: pytest.LogCaptureFixture, value: object, why: str
+) -> None:
+    bench.fake.extra = [Measurement(FAST, ENTITY, value)]  # type: ignore[arg-type]
+    assert bench.read() == []
+    assert bench.worker.failures == 1
+    assert why in caplog.text
+
+
+def test_where_a_collector_breaks_is_told_once_per_change(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    for error in (KeyError("a"), KeyError("a"), KeyError("b")):
+        bench.fake.error = error
+        bench.read()
+    assert caplog.text.count("collector fake has a bug") == 2

@@ -24,6 +24,12 @@ from forewarn.records import (
 METRICS = [signal.name for signal in CATALOGUE.values() if signal.is_metric]
 words = st.text(st.characters(codec="utf-8"), max_size=12)
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+
+
+def _is_code(text: str) -> bool:
+    return all(part.strip() for part in text.lower().partition(":"))
+
+
 times = st.integers(1, 2**63 - 1)
 counts = st.integers(0, 2**63 - 1)
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -73,7 +79,7 @@ RECORDS: dict[str, st.SearchStrategy[Any]] = {
         Event,
         cluster=names,
         entity=entities,
-        code=st.builds("{}:{}".format, names, words),
+        code=st.builds("{}:{}".format, names, names).filter(_is_code),
         time_unix_nano=times,
         severity=st.sampled_from(SEVERITIES),
         text=words,

@@ -254,7 +254,9 @@ def event(**change: Any) -> Event:
 @pytest.mark.parametrize(
     ("change", "reason", "message"),
     [
-        ({"code": "79"}, "bad_value", "'79' is no namespace:code"),
+        ({"code": "79"}, "bad_value", "code '79': expected namespace:code"),
+        ({"code": "\x0b:b"}, "bad_value", "expected namespace:code"),
+        ({"code": "a:"}, "bad_value", "expected namespace:code"),
         ({"severity": "fatal"}, "bad_value", "severity 'fatal' is none of info, minor"),
         ({"entity": "toaster/1"}, "bad_entity", "unknown kind 'toaster'"),
         ({"code": ""}, "missing_field", "Event: code is missing"),

@@ -175,3 +175,42 @@ def test_restarted_job_learns_its_step_time_anew():
     run.steps(50)
     run.state("restarted")
     assert run.steps(50, seconds=4.0) == []
+
+
+def test_job_that_tells_its_age_stands_still_while_its_word_is_on_the_way():
+    run = Run()
+    run.steps(50)
+    run.progress.on_values(JOB, {"job_last_step_age_seconds": 1.0}, run.now + 1, "n1")
+    later = run.now + 100
+    assert run.progress.on_deadline(later, lambda job, node: (later, later)) == []
+
+
+def test_job_whose_speaker_died_is_seen_by_its_other_nodes():
+    run = Run()
+    run.steps(50)
+    died, later = run.now + 1, run.now + 100
+    run.progress.on_values(JOB, {"job_last_step_age_seconds": 1.0}, died, "n1")
+    (own,) = run.progress.on_deadline(later, lambda job, node: (died, later))
+    assert own.signal == "job_last_step_age_seconds"
+
+
+def test_time_of_other_nodes_does_not_make_a_job_hang():
+    run = Run()
+    run.steps(50)
+    own = run.now + 10
+    assert run.progress.on_deadline(run.now + 300, lambda job, node: (own, own)) == []
+
+
+def test_job_that_always_came_late_may_be_late_by_as_much():
+    run = Run()
+    run.steps(50)
+    run.progress.on_values(JOB, {"job_loss": 2.0}, run.now, "n1", late=100.0)
+    assert run.progress.on_deadline(run.now + 150) == []
+    assert len(run.progress.on_deadline(run.now + 161)) == 1
+
+
+def test_phase_that_is_told_late_does_not_take_the_last_step_back():
+    run = Run()
+    run.steps(50)
+    run.progress.on_state(JOB, "checkpoint_end", run.now - 50)
+    assert run.progress.on_deadline(run.now + 30) == []

@@ -51,6 +51,13 @@ def test_unknown_filter_is_explained(client: httpx.Client) -> None:
     assert "state, entity" in answer.json()["fix"]
 
 
+@pytest.mark.parametrize("since", [10**30, -1, "yesterday"])
+def test_a_time_that_is_none_is_explained(client: httpx.Client, since: object) -> None:
+    answer = client.get("/incidents", params={"since": str(since)})
+    assert answer.status_code == 400
+    assert "$.since" in answer.json()["error"]
+
+
 def test_incident_is_found_by_a_prefix_in_any_case(client: httpx.Client, xid: str) -> None:
     assert client.get(f"/incidents/{xid[:15].lower()}").json()["id"] == xid
 

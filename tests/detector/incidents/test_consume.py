@@ -1,7 +1,10 @@
 import threading
 from collections.abc import Mapping
 
+import pytest
+
 from detector.incidents.consume import consume, load_inventory
+from detector.incidents.database import StoreError
 from forewarn import wire
 from forewarn.bus import Consumer, Message, Position
 from forewarn.memory import MemoryBus
@@ -73,3 +76,26 @@ def test_consuming_goes_on_from_the_stored_offsets_but_rereads_the_inventory() -
     assert sorted(taken) == [
         ("findings", 2), ("inventory", 0), ("inventory", 1), ("inventory", 2),
     ]  # fmt: skip
+
+
+def test_what_the_database_refuses_is_taken_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("detector.incidents.consume.RETRY_SECONDS", 0.0)
+    bus, stop = MemoryBus(), threading.Event()
+    bus.producer().publish("findings", "node/n0", b"0")
+    tries: list[list[int]] = []
+
+    def take(batch: list[Message]) -> None:
+        tries.append([own.offset for own in batch])
+        if len(tries) < 4:
+            raise StoreError("database or disk is full")
+        stop.set()
+
+    consume(bus, {}, take, stop)  # type: ignore[arg-type]
+    assert tries == [[0]] * 4
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "nothing can be kept, trying again: database or disk is full",
+        "the database keeps again",
+    ]
