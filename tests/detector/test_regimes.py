@@ -164,4 +164,4 @@ def _disk(own: Job, seconds: int, latency: float) -> list[Finding]:
             own.now, {("disk_read_latency_seconds", "node/n1/disk/sda"): latency}
         )
         own.now += 1
-    return found
+    return [f for f in found if f.signal == "disk_read_latency_seconds"]
