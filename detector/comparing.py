@@ -35,9 +35,7 @@ class Comparing:
         self._groups, self._ledger = groups, ledger
         self.peers, self._twins = peers, Twins(series, inventory, population)
         self._common = Common(cluster, ledger)
-        self._turns: dict[
-            int, int
-        ] = {}  # signal's class -> its last turn
+        self._turns: dict[int, int] = {}  # signal's class -> its last turn
         self._open: dict[int, float] = {}  # slot of an outlier -> when it was compared last
 
     def on_tick(self, seconds: float) -> list[Finding]:
