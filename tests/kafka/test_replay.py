@@ -10,8 +10,9 @@ from prometheus_client import CollectorRegistry
 import simulator
 from detector.engine import Engine
 from forewarn import recording, wire
-from forewarn.bus import Message, TopicName
+from forewarn.bus import Message, Producer, TopicName
 from forewarn.deadletter import DeadLetters
+from forewarn.errors import BusError
 from forewarn.kafka import KafkaBus
 from forewarn.memory import MemoryBus
 from forewarn.records import Finding
@@ -32,6 +33,18 @@ def messages(seconds: int) -> list[tuple[TopicName, str, bytes]]:
     return found
 
 
+def feed(producer: Producer, published: list[tuple[TopicName, str, bytes]]) -> None:
+    """Publish all; where the producer holds all that it may, wait for the broker."""
+    for own in published:
+        while True:
+            try:
+                producer.publish(*own)
+            except BusError:
+                threading.Event().wait(0.05)
+            else:
+                break
+
+
 def detect(batches: Iterable[list[Message]]) -> list[Finding]:
     registry = CollectorRegistry()
     dead = DeadLetters(MemoryBus().producer(), "test", registry)
@@ -46,7 +59,7 @@ def test_replay_of_a_recording_gives_the_findings_of_the_live_run(
     path, published = tmp_path / "live.fwrec", messages(SECONDS)
     consumer = bus.consumer(TOPICS, None, from_beginning=TOPICS)
     producer = bus.producer()
-    feeder = threading.Thread(target=lambda: [producer.publish(*own) for own in published])
+    feeder = threading.Thread(target=feed, args=(producer, published))
     feeder.start()
     seen: list[list[Message]] = []
     with recording.Writer(path, "sim-64") as writer:
