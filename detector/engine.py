@@ -10,6 +10,7 @@ import numpy as np
 from prometheus_client import CollectorRegistry
 
 from detector.clocks import Clocks
+from detector.comparing import Comparing
 from detector.decode import Decoder, Item
 from detector.families import Families
 from detector.groups import Groups
@@ -21,8 +22,8 @@ from detector.ticks import Tick, Ticks
 from detector.verdict.judge import Judge
 from detector.verdict.ledger import Ledger
 from detector.waves import Waves, rounds
+from forewarn import codes, wire
 from forewarn import entity as entities
-from forewarn import wire
 from forewarn.bus import Message
 from forewarn.deadletter import DeadLetters
 from forewarn.errors import ForewarnError, WireError
@@ -30,6 +31,7 @@ from forewarn.inventory import Inventory
 from forewarn.records import NANOSECONDS, Event, Finding
 
 LEARN_SECONDS = 60
+BOOT = "node.boot_id"  # a boot that was announced explains itself
 
 
 class Engine:
@@ -52,6 +54,10 @@ class Engine:
             cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
         )
         self._scoring = Scoring(self.series, self.families, self._judge)
+        self._comparing = Comparing(
+            cluster, self.series, self.inventory, self._groups, self._ledger, self.families.peers,
+            self.families.population,
+        )  # fmt: skip
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew
         )
@@ -68,9 +74,20 @@ class Engine:
         for message in messages:
             if message.topic != "inventory":  # read apart, and of any age
                 self._ticks.saw(message.append_time_unix_nano)
+                out += self.families.silence.on_clock(self._ticks.reached / NANOSECONDS)
             out += self._take(message)
             for tick in self._ticks.ready():
                 out += self._close(tick)
+        return self._count(out)
+
+    def tick(self, now_unix_nano: int) -> list[Finding]:
+        """Say that the broker's clock reads `now` and nothing more is waiting before it.
+
+        For the time when nobody sends: what is silent then would else be seen only afterwards.
+        """
+        self._ticks.idle(now_unix_nano)
+        out = self.families.silence.on_clock(now_unix_nano / NANOSECONDS)
+        out += [finding for tick in self._ticks.ready() for finding in self._close(tick)]
         return self._count(out)
 
     def flush(self) -> list[Finding]:
@@ -91,7 +108,7 @@ class Engine:
                 case "events":
                     return self._take_event(message)
                 case "inventory":
-                    self._take_inventory(message)
+                    return self._take_inventory(message)
         except WireError as error:
             self._dead.send(error.reason, str(error), message)
         except ForewarnError as error:
@@ -104,9 +121,13 @@ class Engine:
             return []
         if self._ticks.add_frame(item):
             self.telling.late.inc()
+        planned = self._planned(item.frame.node, item.message)
+        alive = self._alive(item)
         out = self._clocks.on_frame(item)
         event = self._clocks.rebooted(item)
-        found = [out, self.families.events.on(event, "") if event is not None else None]
+        if planned:
+            event = None
+        found = [alive, out, self.families.events.on(event, "") if event is not None else None]
         return [finding for finding in found if finding is not None]
 
     def _take_job_frame(self, message: Message) -> list[Finding]:
@@ -114,12 +135,23 @@ class Engine:
         if item is None:
             return []
         self._ticks.add_job_frame(item)
+        alive = self._alive(item)
         found = (
             self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()
             for name, value in values.items()
         )
-        return [finding for finding in found if finding is not None]
+        return [finding for finding in (alive, *found) if finding is not None]
+
+    def _planned(self, node: str, message: Message) -> bool:
+        """Say whether work on a node was announced and is not over."""
+        appended = message.append_time_unix_nano / NANOSECONDS
+        return self.families.silence.planned(entities.path("node", node), appended)
+
+    def _alive(self, item: Item) -> Finding | None:
+        """Take a frame as a sign of life of its agent, on the broker's clock."""
+        appended = item.message.append_time_unix_nano / NANOSECONDS
+        return self.families.silence.on_frame(item.frame.node, item.frame.boot_id, appended)
 
     def _take_event(self, message: Message) -> list[Finding]:
         event = wire.decode_event(message.value)
@@ -128,12 +160,22 @@ class Engine:
             return []
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
+        self.families.silence.on_event(event)
+        if codes.namespace(event.code) == BOOT and self._planned(event.node, message):
+            return []
         found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
 
-    def _take_inventory(self, message: Message) -> None:
-        if message.value:
-            self._regimes.on_inventory(wire.decode_inventory(message.value))
+    def _take_inventory(self, message: Message) -> list[Finding]:
+        if not message.value:
+            return []
+        item = wire.decode_inventory(message.value)
+        self._regimes.on_inventory(item)
+        if not item.removed:
+            return []
+        seconds = item.time_unix_nano / NANOSECONDS
+        gone = self.families.silence.forget(item.entity, seconds)
+        return [] if gone is None else [gone]
 
     def _close(self, tick: Tick) -> list[Finding]:
         """Work through one tick in canonical order: events, node frames, job frames, deadlines."""
@@ -143,6 +185,7 @@ class Engine:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
+            out += self._comparing.on_tick(seconds)
             out += self._steps(tick)
             out += self._deadlines(tick.second)
         self.telling.ticks.inc()
@@ -157,6 +200,8 @@ class Engine:
             if namespace == "job.state" and entities.kind(event.entity) == "job":
                 seconds = event.time_unix_nano / NANOSECONDS
                 out += self.families.progress.on_state(event.entity, state, seconds)
+                if not state.endswith(("_begin", "_end")):
+                    out += self._comparing.on_job(event.entity, seconds)
         return out
 
     def _score(self, items: list[Item]) -> list[Finding]:
@@ -196,6 +241,7 @@ class Engine:
             *self.families.progress.on_deadline(seconds, self._reached),
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
+            *self.families.devices.on_tick(seconds),
             *self._scoring.on_deadline(seconds),
         ]
 
@@ -215,11 +261,14 @@ class Engine:
     def _rebase(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.rebase(block, rows)
+        self._comparing.rebase(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _renew(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.renew(block, rows)
+        self._comparing.renew(block, rows)
+        self.families.frozen.renew(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _refuse(self, item: Item, signal: str) -> None:

@@ -145,3 +145,12 @@ def test_repeated_inventory_changes_nothing():
     own.place()
     found = own.go(30, gpu2=0.1)
     assert found[0].expected == pytest.approx(WORK, abs=0.02)
+
+
+def test_step_of_the_run_before_does_not_end_the_start_of_the_next():
+    own = Job().started()
+    own.say("restarted")
+    own.step()  # in the same second: it was finished before
+    found = own.go(60, PAUSE)
+    own.step()
+    assert found + own.go(300) == []
