@@ -12,7 +12,7 @@ from detector.families.peers import SURPRISING, Peers, Verdict, pace
 from detector.families.twins import Panel, Twins
 from detector.groups import Groups
 from detector.population import Population
-from detector.series import BLOCK, Block, Bool, Ints, Series
+from detector.series import BLOCK, SIGNALS, Block, Bool, Ints, Series
 from detector.verdict import statement
 from detector.verdict.ledger import Key, Ledger, identity
 from forewarn import entity as entities
@@ -35,7 +35,7 @@ class Comparing:
         self._groups, self._ledger = groups, ledger
         self.peers, self._twins = peers, Twins(series, inventory, population)
         self._common = Common(cluster, ledger)
-        self._turns: dict[int, int] = {}  # signal's class -> its latest comparison
+        self._turns: dict[int, int] = {}  # signal's class -> its last turn
         self._open: dict[int, float] = {}  # slot of an outlier -> when it was compared last
 
     def on_tick(self, seconds: float) -> list[Finding]:
@@ -43,15 +43,21 @@ class Comparing:
         if self._twins.refresh(seconds, self._groups.changes_before(int(seconds))):
             self.peers.restart()
         due = {p.klass for p in self._twins.panels if self._is_due(p, seconds)}
+        self._turns.update({klass: self._turn(klass, seconds) for klass in due})
         found = [self._panel(p, seconds) for p in self._twins.panels if p.klass in due]
         return [*(one for many in found for one in many), *self._silent(seconds)]
 
     def _is_due(self, panel: Panel, seconds: float) -> bool:
-        """Spread the signals over the seconds: each in its own, whenever it was first seen."""
-        return _turn(panel, seconds) > self._turns.get(panel.klass, -1)
+        """Spread the signals over the seconds: each has its own, by the clock."""
+        turn = self._turn(panel.klass, seconds)
+        return turn > self._turns.setdefault(panel.klass, turn)
+
+    @staticmethod
+    def _turn(klass: int, seconds: float) -> int:
+        every = pace(SIGNALS[klass]).seconds or 1.0
+        return int((seconds - klass % every) // every)
 
     def _panel(self, panel: Panel, seconds: float) -> list[Finding]:
-        self._turns[panel.klass] = _turn(panel, seconds)
         verdict = self.peers.compare(panel)
         if verdict is None:
             return []

@@ -23,7 +23,8 @@ logger = logging.getLogger(__name__)
 WORK: tuple[TopicName, ...] = ("frames", "jobs", "events")
 POLL_SECONDS, POLL_MESSAGES = 0.1, 5000
 FLUSH_SECONDS = 10.0
-IDLE_SECONDS = 2.0  # without any message: the stream's clock goes on by itself
+IDLE_SECONDS = 5.0  # without any message: the stream's clock goes on by itself
+STALL_SECONDS = 10.0  # between two looks: we were held up ourselves, and know nothing of others
 BACK_OFF_SECONDS, LONGEST_BACK_OFF_SECONDS = 0.5, 15.0
 
 
@@ -66,7 +67,7 @@ class Stage:
         self, bus: Bus, settings: Settings, registry: CollectorRegistry,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self._monotonic, self._heard, self._newest = monotonic, monotonic(), 0
+        self._monotonic, self._looked, self._quiet, self._newest = monotonic, monotonic(), 0.0, 0
         self._bus, self._settings = bus, settings
         self._producer: Producer = bus.producer()
         dead = DeadLetters(self._producer, "detect", registry)
@@ -105,14 +106,22 @@ class Stage:
     def _handle(self, messages: Sequence[Message]) -> None:
         if messages:
             newest = max(message.append_time_unix_nano for message in messages)
-            self._heard, self._newest = self._monotonic(), max(self._newest, newest)
+            self._quiet, self._newest = 0.0, max(self._newest, newest)
         self._unsent += self.engine.feed(messages)
 
     def _idle(self, work: Consumer) -> None:
-        """Let the stream's clock go on while nobody sends: by how long it has been quiet."""
-        quiet = self._monotonic() - self._heard
-        if self._newest and quiet >= IDLE_SECONDS and work.lag() == 0:
-            self._unsent += self.engine.tick(self._newest + round(quiet * NANOSECONDS))
+        """Let the stream's clock go on while nobody sends: by how long it has been quiet.
+
+        Only while the bus answers and nothing waits on it: else it is not the senders' silence.
+        """
+        now = self._monotonic()
+        passed, self._looked = now - self._looked, now
+        if not work.answers() or work.lag() or passed > STALL_SECONDS:
+            self._quiet = 0.0
+            return
+        self._quiet += passed
+        if self._newest and self._quiet >= IDLE_SECONDS:
+            self._unsent += self.engine.tick(self._newest + round(self._quiet * NANOSECONDS))
 
     def _send(self) -> None:
         """Publish what is found; nothing is forgotten before it is acknowledged."""

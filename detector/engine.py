@@ -14,6 +14,7 @@ from detector.comparing import Comparing
 from detector.decode import Decoder, Item
 from detector.families import Families
 from detector.groups import Groups
+from detector.presence import Presence
 from detector.regimes import Regimes
 from detector.scoring import Scoring
 from detector.series import Block, Ints, Series
@@ -64,6 +65,7 @@ class Engine:
         self._decoder = Decoder(self.series, dead, self.telling)
         self._waves = Waves(self.series, self.telling, self._refuse)
         self._clocks = Clocks(cluster, self._ledger)
+        self._presence = Presence(self.families.silence, self._clocks, self.families.events)
         self._ticks = Ticks()
         self._refused: set[tuple[str, str]] = set()
         self._minute: int | None = None
@@ -74,7 +76,6 @@ class Engine:
         for message in messages:
             if message.topic != "inventory":  # read apart, and of any age
                 self._ticks.saw(message.append_time_unix_nano)
-                out += self.families.silence.on_clock(self._ticks.reached / NANOSECONDS)
             out += self._take(message)
             for tick in self._ticks.ready():
                 out += self._close(tick)
@@ -85,9 +86,10 @@ class Engine:
 
         For the time when nobody sends: what is silent then would else be seen only afterwards.
         """
-        self._ticks.idle(now_unix_nano)
-        out = self.families.silence.on_clock(now_unix_nano / NANOSECONDS)
-        out += [finding for tick in self._ticks.ready() for finding in self._close(tick)]
+        idle = max(0, now_unix_nano - self._ticks.newest) / NANOSECONDS
+        out = [finding for tick in self._ticks.drain() for finding in self._close(tick)]
+        if self._ticks.closed is not None:
+            out += self.families.silence.on_clock(self._ticks.closed + idle)
         return self._count(out)
 
     def flush(self) -> list[Finding]:
@@ -121,37 +123,20 @@ class Engine:
             return []
         if self._ticks.add_frame(item):
             self.telling.late.inc()
-        planned = self._planned(item.frame.node, item.message)
-        alive = self._alive(item)
-        out = self._clocks.on_frame(item)
-        event = self._clocks.rebooted(item)
-        if planned:
-            event = None
-        found = [alive, out, self.families.events.on(event, "") if event is not None else None]
-        return [finding for finding in found if finding is not None]
+        found = self._clocks.on_frame(item)
+        return [found] if found is not None else []
 
     def _take_job_frame(self, message: Message) -> list[Finding]:
         item = self._decoder.read(message)
         if item is None:
             return []
         self._ticks.add_job_frame(item)
-        alive = self._alive(item)
         found = (
             self.families.progress.on_number(own, name, value, item.seconds)
             for own, values in watched(item).items()
             for name, value in values.items()
         )
-        return [finding for finding in (alive, *found) if finding is not None]
-
-    def _planned(self, node: str, message: Message) -> bool:
-        """Say whether work on a node was announced and is not over."""
-        appended = message.append_time_unix_nano / NANOSECONDS
-        return self.families.silence.planned(entities.path("node", node), appended)
-
-    def _alive(self, item: Item) -> Finding | None:
-        """Take a frame as a sign of life of its agent, on the broker's clock."""
-        appended = item.message.append_time_unix_nano / NANOSECONDS
-        return self.families.silence.on_frame(item.frame.node, item.frame.boot_id, appended)
+        return [finding for finding in found if finding is not None]
 
     def _take_event(self, message: Message) -> list[Finding]:
         event = wire.decode_event(message.value)
@@ -161,7 +146,10 @@ class Engine:
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
         self.families.silence.on_event(event)
-        if codes.namespace(event.code) == BOOT and self._planned(event.node, message):
+        seconds = event.time_unix_nano / NANOSECONDS
+        if codes.namespace(event.code) == BOOT and self.families.silence.planned(
+            entities.root(event.entity), seconds
+        ):
             return []
         found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
@@ -181,6 +169,7 @@ class Engine:
         """Work through one tick in canonical order: events, node frames, job frames, deadlines."""
         seconds = float(tick.second)
         out = self._states(tick.events)
+        out += self._presence.on_tick(tick)
         self._regimes.refresh(seconds)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):

@@ -113,15 +113,6 @@ class Ticks:
         """Advance the clock of the stream."""
         self._disorder.saw(append_time_unix_nano)
 
-    @property
-    def reached(self) -> int:
-        """Return the append time that by all experience nothing comes before any more, ns."""
-        return self._disorder.reached
-
-    def idle(self, now_unix_nano: int) -> None:
-        """Advance the clock of the stream though nothing came."""
-        self._disorder.saw(now_unix_nano)
-
     def add_frame(self, item: Item) -> bool:
         """Take a node's frame; return whether its tick was closed already."""
         tick, late = self._add(item.seconds, item.message.append_time_unix_nano)

@@ -1,7 +1,8 @@
 """Family silence, nodes: an agent whose frames stop, told from a planned stop and from the line.
 
-Deadlines run on the broker's clock (append times), from the cadence each node showed. When half
-of all nodes fall silent at once it is the line that broke, and one finding says so.
+Deadlines run in the ticks' time, from the cadence each node showed, so that what was only sent late
+was never silent. When half of all nodes fall silent at once it is the line that broke, and one
+finding says so.
 """
 
 from detector.verdict.ledger import Key, Ledger, identity
@@ -21,13 +22,14 @@ SIGNAL, LINE = "agent_up", "pipeline_lag_seconds"
 
 
 class _Node:
-    """What is remembered of one sender; times are the broker's, in seconds."""
+    """What is remembered of one sender; times are in seconds since the epoch."""
 
-    __slots__ = ("boot", "every", "frames", "last", "planned_until")
+    __slots__ = ("boot", "every", "frames", "last", "planned_from", "planned_until", "told")
 
     def __init__(self) -> None:
         self.boot, self.frames, self.last, self.every = "", 0, 0.0, 0.0
-        self.planned_until = 0.0
+        self.planned_from = self.planned_until = 0.0
+        self.told = False
 
     def limit(self) -> float:
         """Return when it counts as silent."""
@@ -35,8 +37,13 @@ class _Node:
 
     def silent(self, seconds: float) -> bool:
         """Say whether it is, and nobody planned that."""
-        known = self.frames >= KNOWN_FRAMES and seconds >= self.planned_until
-        return known and seconds >= self.limit()
+        if self.frames < KNOWN_FRAMES or seconds < self.limit():
+            return False
+        return not self.planned(seconds)
+
+    def planned(self, seconds: float) -> bool:
+        """Say whether work on it was announced and is not over."""
+        return self.planned_from <= seconds < self.planned_until
 
 
 class Silence:
@@ -51,31 +58,40 @@ class Silence:
     def planned(self, node: str, seconds: float) -> bool:
         """Say whether work on a node (its entity) is planned now."""
         own = self._nodes.get(node)
-        return own is not None and seconds < own.planned_until
+        return own is not None and own.planned(seconds)
 
-    def on_frame(self, name: str, boot: str, seconds: float) -> Finding | None:
-        """Take a sign of life, appended at `seconds`; a node that is back closes its finding."""
+    def on_frame(self, name: str, boot: str, seconds: float) -> list[Finding]:
+        """Take a sign of life at `seconds`; a node that is back closes its finding."""
         entity = entities.path("node", name)
         own = self._nodes.setdefault(entity, _Node())
         gap = seconds - own.last if own.frames else 0.0
-        found = self._back(entity, own, boot, seconds, gap)
+        found = [self._missed(entity, own, seconds), self._back(entity, own, boot, seconds, gap)]
         if 0 < gap < max(LEAST_SECONDS, BEATS * own.every) or own.frames == 1:
             own.every += (gap - own.every) / min(own.frames, 20)
         own.boot, own.last, own.frames = boot, max(own.last, seconds), own.frames + 1
-        return found
+        return [finding for finding in found if finding is not None]
+
+    def _missed(self, entity: str, own: _Node, seconds: float) -> Finding | None:
+        """Tell of a silence that nobody was there to show: no other node made a tick meanwhile."""
+        if own.told or not own.silent(seconds - GRACE_SECONDS) or self._watched() >= FEW:
+            return None
+        return self._tell(entity, seconds)
+
+    def _watched(self) -> int:
+        return sum(own.frames >= KNOWN_FRAMES for own in self._nodes.values())
 
     def _back(
         self, entity: str, own: _Node, boot: str, seconds: float, gap: float
     ) -> Finding | None:
-        if gap < LEAST_SECONDS:
-            return None
-        own.planned_until = min(own.planned_until, seconds + BOOT_SECONDS)
+        """Close the finding of a node that is heard again, whenever what is heard was sent."""
+        if gap >= LEAST_SECONDS and seconds > own.planned_from:
+            own.planned_until = min(own.planned_until, seconds + BOOT_SECONDS)
         key = _key(entity)
-        if self._ledger.get(key) is None:
+        if not own.told or self._ledger.get(key) is None:
             return None
+        own.told = False
         why = "it booted anew" if own.boot != boot else "its agent was away"
-        text = f"frames of {entity} are back after {gap:.0f} s: {why}"
-        self._ledger.amend(key, text=text)
+        self._ledger.amend(key, text=f"frames of {entity} are back after {gap:.0f} s: {why}")
         return self._ledger.close(key, seconds)
 
     def on_event(self, event: Event) -> None:
@@ -85,8 +101,10 @@ class Silence:
             return
         own = self._nodes.setdefault(entities.root(event.entity), _Node())
         seconds = event.time_unix_nano / NANOSECONDS
-        begins = code.endswith(":planned")
-        own.planned_until = seconds + PLANNED_SECONDS if begins else seconds
+        if code.endswith(":planned"):
+            own.planned_from, own.planned_until = seconds, seconds + PLANNED_SECONDS
+        else:
+            own.planned_until = min(own.planned_until, seconds)
 
     def forget(self, entity: str, seconds: float) -> Finding | None:
         """Expect nothing more of a node that was taken out of the inventory."""
@@ -94,14 +112,14 @@ class Silence:
         return self._ledger.close(_key(entity), seconds)
 
     def on_clock(self, seconds: float) -> list[Finding]:
-        """Look once a second of the broker's clock for nodes past their deadline."""
+        """Look once a second of the ticks' time for nodes past their deadline."""
         if seconds - self._looked < 1.0:
             return []
         self._looked = seconds
         silent = [e for e, own in self._nodes.items() if own.silent(seconds - GRACE_SECONDS)]
         if not silent:
             return self._line_is_back(seconds)
-        watched = sum(own.frames >= KNOWN_FRAMES for own in self._nodes.values())
+        watched = self._watched()
         found: list[Finding | None]
         if watched >= FEW and len(silent) * 2 >= watched:
             found = [self._broken(silent, seconds)]
@@ -115,6 +133,7 @@ class Silence:
         effect = age / (limit - own.last)
         if self._ledger.get(key) is not None:
             return self._ledger.update(key, seconds, effect=effect)
+        own.told = True
         text = f"no frame of {entity} for {limit - own.last:.0f} s, usual every {own.every:.1f} s"
         return self._open(key, limit, 0.0, "bool", text, self._inventory.job_of(entity))
 

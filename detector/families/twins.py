@@ -24,7 +24,7 @@ LEAST = 5  # facts: with fewer peers use history
 LEAST_STAGE = 3
 DIMENSIONS = ("node", "job.stage", "rack", "loop", "model")
 WAIT_SECONDS = 10.0  # groups follow series and inventory at most this often
-MORE_SECONDS = 1 / 2000  # and later by this much an entity: laying them out costs time
+MANY = 20_000  # entities more, so much longer: laying them out costs time
 STEP = CLASS["rank_step_seconds"]
 
 
@@ -52,16 +52,16 @@ class Twins:
     def __init__(self, series: Series, inventory: Inventory, people: Population) -> None:
         self._series, self._inventory, self._people = series, inventory, people
         self.panels: tuple[Panel, ...] = ()
-        self._version, self._built = (-1, -1), -np.inf
+        self._version, self._turn = (-1, -1), -1
 
     def refresh(self, seconds: float, changes: int) -> bool:
         """Lay the groups out anew if series or inventory changed; say whether."""
         version = (self._series.version, changes)
-        wait = WAIT_SECONDS + MORE_SECONDS * len(self._people.entities)
-        # By the stream's clock, not since the last time: the order within a second moves nothing.
-        if version == self._version or (self.panels and seconds // wait == self._built // wait):
+        wait = WAIT_SECONDS * (1 + len(self._people.entities) // MANY)
+        turn = int(seconds // wait)  # by the clock, not by when the first was
+        if version == self._version or (self.panels and turn == self._turn):
             return False
-        self._version, self._built = version, seconds
+        self._version, self._turn = version, turn
         self._people.refresh()
         keys = Keys(self._people.entities, self._inventory)
         self.panels = tuple(panel for own in self._classes() for panel in self._lay(*own, keys))

@@ -146,12 +146,11 @@ def test_only_agent_that_falls_silent_is_told_though_nothing_comes_any_more(bus)
     stage = Stage(bus, SETTINGS, CollectorRegistry(), lambda: now[0])
     _frames(bus, 10)
     assert stage.step(0.0)
-    now[0] = 10.0
-    assert stage.step(0.0)
-    assert _findings(bus) == []
-    now[0] = 60.0
-    assert stage.step(0.0)
-    (message,) = _findings(bus)
-    finding = wire.decode_finding(message.value)
-    assert (finding.entity, finding.movement) == ("node/n1/agent/main", "absent")
+    for seconds in range(2, 60, 2):
+        now[0] = float(seconds)
+        assert stage.step(0.0)
+        assert (_findings(bus) == []) == (seconds < 20)
+    told = [wire.decode_finding(message.value) for message in _findings(bus)]
+    assert {(own.entity, own.movement) for own in told} == {("node/n1/agent/main", "absent")}
+    assert len({own.id for own in told}) == 1
     stage.close()
