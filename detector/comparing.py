@@ -166,11 +166,6 @@ class Comparing:
         self.peers.renew(rows + block.number * BLOCK)
 
 
-def _turn(panel: Panel, seconds: float) -> int:
-    """Number the comparisons of a signal on the stream's clock; ranks are compared each tick."""
-    every = pace(panel.signal).seconds
-    return int((seconds - panel.klass % every) // every) if every else int(seconds)
-
 
 def _where(mask: Bool) -> list[tuple[int, int]]:
     return [(int(row), int(column)) for row, column in zip(*np.nonzero(mask), strict=True)]

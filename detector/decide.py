@@ -24,7 +24,7 @@ from detector.incidents.database import StoreError
 from detector.incidents.feedback import FeedbackStore
 from detector.incidents.intake import Batch, Intake
 from detector.incidents.lifecycle import follow_evidence
-from detector.incidents.raising import gather_below, raise_shared
+from detector.incidents.raising import gather_below, gather_by_cause, raise_shared
 from detector.incidents.ranker import RunbookRanker
 from detector.incidents.seat import Knowledge
 from detector.incidents.server import serve
@@ -41,7 +41,7 @@ from forewarn.config import Settings, state_directory
 from forewarn.deadletter import DeadLetters
 from forewarn.incident import Incident
 from forewarn.records import Finding
-from runbooks import Table, hardware_class
+from runbooks import Counts, Table, hardware_class
 from runbooks import load as load_runbooks
 
 
@@ -151,10 +151,11 @@ class Decide:
             draw_symptoms(book, incident, self._known)
         counts = self._feedback.counts()
         for incident in book.changed():
-            if incident.state != "merged" and _is_new(book.before.get(incident.id), incident):
-                inventory = self._intake.inventory(incident.cluster)
-                judged = assess(incident, self._ranker, inventory, counts)
-                book.after[incident.id] = absorb(judged, self._known.causes)
+            if _is_new(book.before.get(incident.id), incident):
+                self._judge(book, incident, counts)
+        if book.changed():
+            for id_ in gather_by_cause(book, self._known):
+                self._judge(book, book.after[id_], counts)
         for incident in list(book.after.values()):
             book.after[incident.id] = follow_evidence(incident, book.now)
         # What others were merged into is written first: their findings are placed there.
@@ -168,6 +169,13 @@ class Decide:
         )
         self._store.places.save_waiting(*book.waiting.since(self._waiting))
         return changed
+
+    def _judge(self, book: Casebook, incident: Incident, counts: Counts) -> None:
+        """Rank the causes of an incident that goes on."""
+        if incident.state != "merged":
+            inventory = self._intake.inventory(incident.cluster)
+            judged = assess(incident, self._ranker, inventory, counts)
+            book.revise(absorb(judged, self._known.causes))
 
     def _write(self, book: Casebook, incident: Incident) -> Incident:
         """Write one changed incident, and its notes where the change is one to be told."""

@@ -5,6 +5,7 @@ when it shows something itself that explains them.
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 
@@ -17,6 +18,7 @@ from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge
 from forewarn import entity as entities
 from forewarn.records import NANOSECONDS, Finding
+from runbooks import UNKNOWN
 
 
 def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
@@ -124,6 +126,38 @@ def _is_explained(other: Profile, finding: Finding, known: Knowledge) -> bool:
     kind = entities.kind(finding.entity)
     seated = any(known.causes.sits(entry, kind) for entry in other.common(finding))
     return seated or other.drives(finding) or _is_all_of(finding, other, known)
+
+
+def gather_by_cause(book: Casebook, known: Knowledge) -> list[str]:
+    """Make one of incidents that one cause at one shared place explains best; return their ids.
+
+    Two power supplies of a rack that fail one after the other, say, without a word of the rack.
+    """
+    by_cause: dict[tuple[str, str, str], list[Profile]] = {}
+    for own in book.after.values():
+        lead = own.hypotheses[0] if own.hypotheses else None
+        if lead is not None and lead.entry != UNKNOWN and entities.kind(lead.entity) in SHARED:
+            profile = book.index.get(own.id)
+            if profile is not None and profile.kind == "hardware":
+                by_cause.setdefault((own.cluster, lead.entry, lead.entity), []).append(profile)
+    gathered = []
+    for (_, entry, parent), found in by_cause.items():
+        below = [own for own in found if _is_below(own, parent, known)]
+        together = _together(below)
+        if len(together) > 1:
+            gather(book, together, parent, f"{entry} there explains them best")
+            gathered += [own.incident.id for own in together]
+    return gathered
+
+
+def _together(found: list[Profile]) -> list[Profile]:
+    """Return those that began soon after one another, the latest ones."""
+    ordered = sorted(found, key=lambda own: (own.onset, own.incident.id))
+    begin = 0
+    for at, (one, following) in enumerate(pairwise(ordered), 1):
+        if following.onset - one.last_onset > AFTER_SECONDS * NANOSECONDS:
+            begin = at
+    return ordered[begin:]
 
 
 def _is_all_of(finding: Finding, other: Profile, known: Knowledge) -> bool:

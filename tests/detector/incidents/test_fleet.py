@@ -217,3 +217,30 @@ def test_rack_whose_coolant_is_driven_by_its_loop_belongs_to_the_loop(stage: Sta
 def test_few_mounts_of_one_storage_are_enough_where_no_other_is_slow(stage: Stage) -> None:
     stage.feed(*(finding(fleet.SLOW_MOUNT, fleet.mount(n), 10 + n / 10) for n in range(0, 24, 2)))
     assert places(stage) == {"storage_target/fs0"}
+
+
+def supply_lost(number: int, seconds: float, rack: str = "rack/r3") -> Finding:
+    lost = {
+        "signal": "psu.state", "movement": "event", "family": "event", "value_class": "code",
+        "code": "psu.state:lost", "severity": "major",
+    }  # fmt: skip
+    return finding(lost, f"{rack}/psu/{number}", seconds)
+
+
+def test_two_supplies_of_a_rack_that_fail_soon_after_one_another_are_one_incident(
+    stage: Stage,
+) -> None:
+    stage.feed(supply_lost(6, 0))
+    stage.feed(supply_lost(7, 40))
+    stage.feed(supply_lost(1, 45, "rack/r9"))
+    assert places(stage) == {"rack/r3", "rack/r9/psu/1"}
+    (own,) = [own for own in stage.living() if own.entity == "rack/r3"]
+    assert (own.hypotheses[0].entry, own.hypotheses[0].entity) == ("FAC-07", "rack/r3")
+
+
+def test_supplies_of_a_rack_that_fail_long_after_one_another_are_two_incidents(
+    stage: Stage,
+) -> None:
+    stage.feed(supply_lost(6, 0))
+    stage.feed(supply_lost(7, 1000))
+    assert places(stage) == {"rack/r3/psu/6", "rack/r3/psu/7"}
