@@ -166,6 +166,5 @@ class Comparing:
         self.peers.renew(rows + block.number * BLOCK)
 
 
-
 def _where(mask: Bool) -> list[tuple[int, int]]:
     return [(int(row), int(column)) for row, column in zip(*np.nonzero(mask), strict=True)]
