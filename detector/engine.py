@@ -19,7 +19,7 @@ from detector.regimes import Regimes
 from detector.scoring import Scoring
 from detector.series import Block, Ints, Series
 from detector.telling import Telling
-from detector.ticks import Tick, Ticks
+from detector.ticks import AFTER_SECONDS, Tick, Ticks
 from detector.verdict.judge import Judge
 from detector.verdict.ledger import Ledger
 from detector.waves import Waves, rounds
@@ -204,7 +204,7 @@ class Engine:
     def _steps(self, tick: Tick) -> list[Finding]:
         out: list[Finding] = []
         for item in sorted(tick.job_frames, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
-            late = max(0.0, tick.second - item.seconds)
+            late = max(0.0, tick.second - AFTER_SECONDS - item.seconds)
             for entity, values in watched(item).items():
                 if "job_step_seconds" in values:
                     self._regimes.on_step(entities.last_name(entity), item.seconds)
