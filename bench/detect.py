@@ -3,6 +3,7 @@
 import time
 import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from prometheus_client import CollectorRegistry
@@ -55,6 +56,34 @@ def race(nodes: int) -> None:
     )
 
 
+def peers(nodes: int) -> None:
+    """Print which part of a tick goes into twins: one job on every 16 nodes, 60 seconds."""
+    fleet, own = Fleet(nodes), engine()
+    own.feed(fleet.inventory(per_job=16))
+    spent, note, compare = [0.0], own.families.peers.note, own._comparing.on_tick
+
+    def timed(work: Callable[..., Any]) -> Callable[..., Any]:
+        def inner(*args: object) -> Any:
+            start = time.process_time()
+            result = work(*args)
+            spent[0] += time.process_time() - start
+            return result
+
+        return inner
+
+    own.families.peers.note = timed(note)  # type: ignore[method-assign]
+    own._comparing.on_tick = timed(compare)  # type: ignore[method-assign]
+    for second in range(20):
+        own.feed(fleet.tick(second))
+    spent[0] = 0.0
+    batches = [fleet.tick(20 + second) for second in range(20)]
+    whole = seconds(lambda: [own.feed(batch) for batch in batches])
+    print(
+        f"{len(own.series)} series in jobs: {1e3 * whole / 20:.0f} ms a tick, of which twins "
+        f"{1e3 * spent[0] / 20:.1f} ms, {spent[0] / whole:.0%}"
+    )
+
+
 def memory(nodes: int) -> None:
     """Print what one series costs in memory, the index included."""
     fleet = Fleet(nodes)
@@ -73,6 +102,7 @@ def main() -> None:
     """Run all."""
     for nodes in (150, 600, 2400):
         race(nodes)
+    peers(1340)
     memory(290)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from forewarn import wire
 from forewarn.bus import Message
 from forewarn.catalogue import CATALOGUE, Kind
-from forewarn.records import NANOSECONDS, Frame, Layout
+from forewarn.records import NANOSECONDS, Frame, InventoryItem, Layout, Placement
 
 START = 1_767_600_000
 
@@ -46,6 +46,21 @@ class Fleet:
             if name.endswith("limit_celsius"):
                 self._level[at] = 1000.0
         self._counter = np.array([kind is Kind.COUNTER for kind in kinds])
+
+    def inventory(self, per_job: int) -> list[Message]:
+        """Return racks of 8 nodes, and jobs of `per_job` nodes with a rank on every GPU."""
+        at = START * NANOSECONDS
+        items = []
+        for number, name in enumerate(self.names):
+            rack = {"rack": f"r{number // 8}", "model": "bench-8"}
+            items.append(InventoryItem("bench", f"node/{name}", at, rack))
+            for slot in range(8):
+                rank, job = number % per_job * 8 + slot, f"job{number // per_job}"
+                gpu = f"node/{name}/gpu/0000:{slot:02x}:00.0"
+                place = Placement(job, rank, name, (gpu,))
+                entity = f"job/{job}/rank/{rank}"
+                items.append(InventoryItem("bench", entity, at, placement=place))
+        return [Message("inventory", i.entity, wire.encode_inventory(i), 0, 0, at) for i in items]
 
     def frames(self, second: int) -> Iterator[Frame]:
         """Give one frame a node: levels with 1 % of noise, counters that stand still."""

@@ -24,13 +24,15 @@ from detector.incidents.database import StoreError
 from detector.incidents.feedback import FeedbackStore
 from detector.incidents.intake import Batch, Intake
 from detector.incidents.lifecycle import follow_evidence
-from detector.incidents.raising import raise_shared
+from detector.incidents.raising import gather_below, gather_by_cause, raise_shared
 from detector.incidents.ranker import RunbookRanker
 from detector.incidents.seat import Knowledge
 from detector.incidents.server import serve
 from detector.incidents.settle import absorb, draw_symptoms, end_job
 from detector.incidents.store import Store
 from detector.incidents.telemetry import DecideMetrics
+from detector.incidents.unheard import Rounds, mark_unheard
+from detector.incidents.waiting import Waiting
 from detector.notify.outbox import Outbox
 from detector.notify.post import Post
 from detector.notify.teller import Teller
@@ -38,7 +40,8 @@ from forewarn.bus import Bus, Message, Producer
 from forewarn.config import Settings, state_directory
 from forewarn.deadletter import DeadLetters
 from forewarn.incident import Incident
-from runbooks import Table, hardware_class
+from forewarn.records import Finding
+from runbooks import Counts, Table, hardware_class
 from runbooks import load as load_runbooks
 
 
@@ -46,7 +49,8 @@ class Decide:
     """Joins findings into incidents; safe for threads, one step or action at a time.
 
     `clock` is the wall clock: it carries the stream's clock on while nothing comes, and stamps
-    what is told. `on_notes` is called when there may be something to deliver.
+    what is told. `on_notes` is called when there may be something to deliver. `dead` is given
+    where something else shares the registry and buries too.
     """
 
     def __init__(
@@ -59,17 +63,21 @@ class Decide:
         ranker: Ranker | None = None,
         clock: Callable[[], int] = time.time_ns,
         on_notes: Callable[[], None] = lambda: None,
+        dead: DeadLetters | None = None,
     ) -> None:
         self._store, self._on_notes = store, on_notes
         self._ranker = ranker or RunbookRanker(table)
         self._clock = StreamClock(clock)
-        self._intake = Intake(DeadLetters(producer, "decide", registry, clock))
+        self._intake = Intake(dead or DeadLetters(producer, "decide", registry, clock))
         self._known = Knowledge(Causes(table.living()), self._intake.inventory)
         self._feedback = FeedbackStore(store.database)
-        self._teller = Teller(settings, Outbox(store.database), clock)
+        self._outbox = Outbox(store.database, clock)
+        self._teller = Teller(settings, self._outbox, clock)
         self._metrics = DecideMetrics(registry)
         self._lock = threading.RLock()
         self._incidents = {own.id: own for own in store.unfinished()}
+        self._waiting = Waiting(store.places.waiting())
+        self._rounds = Rounds(clock)
         self._metrics.show(self._incidents.values())
 
     def step(self, messages: Sequence[Message]) -> list[Incident]:
@@ -113,43 +121,70 @@ class Decide:
 
     def _book(self, now: int, *more: Incident) -> Casebook:
         known = {own.id: own for own in (*self._incidents.values(), *more)}
-        return Casebook(known.values(), self._store, self._known, now)
+        return Casebook(known.values(), self._store, self._known, now, self._waiting.copy())
 
     def _keep(self, batch: Batch) -> list[Incident]:
         book = self._book(self._clock.now())
         with self._store.database.transaction():
-            for finding in batch.findings:
-                book.take(finding)
+            works = [work for event in batch.works if (work := book.waiting.plan(event))]
+            released = book.waiting.released(book.now)
+            for finding in (*works, *batch.findings, *released):
+                self._take(book, finding)
             for end in batch.ends:
                 end_job(book, end)
+            if self._rounds.is_due():
+                mark_unheard(book, self._store)
+                self._outbox.prune()
             changed = self._finish(book)
             self._store.save_offsets(batch.offsets)
         self._take_over(book, changed)
         return changed
 
+    def _take(self, book: Casebook, finding: Finding) -> None:
+        if book.take(finding) and self._known.seat(finding).kind == "hardware":
+            gather_below(book, finding, self._known)
+            raise_shared(book, finding, self._known)
+
     def _finish(self, book: Casebook) -> list[Incident]:
         """Settle what changed, and write and tell it."""
-        for incident in book.changed():
-            raise_shared(book, incident, self._known)
         for incident in book.changed():
             draw_symptoms(book, incident, self._known)
         counts = self._feedback.counts()
         for incident in book.changed():
-            if incident.state != "merged":
-                inventory = self._intake.inventory(incident.cluster)
-                judged = assess(incident, self._ranker, inventory, counts)
-                book.put(absorb(judged, self._known.causes))
+            if _is_new(book.before.get(incident.id), incident):
+                self._judge(book, incident, counts)
+        if book.changed():
+            for id_ in gather_by_cause(book, self._known):
+                self._judge(book, book.after[id_], counts)
         for incident in list(book.after.values()):
-            book.put(follow_evidence(incident, book.now))
-        return [self._write(book.before.get(own.id), own) for own in book.changed()]
+            book.after[incident.id] = follow_evidence(incident, book.now)
+        # What others were merged into is written first: their findings are placed there.
+        order = sorted(book.changed(), key=lambda own: bool(own.merged_into))
+        changed = [self._write(book, own) for own in order]
+        self._store.places.keep(
+            {
+                key: msgspec.structs.replace(own, incident=book.home(own.incident))
+                for key, own in book.places.items()
+            }
+        )
+        self._store.places.save_waiting(*book.waiting.since(self._waiting))
+        return changed
 
-    def _write(self, before: Incident | None, incident: Incident) -> Incident:
+    def _judge(self, book: Casebook, incident: Incident, counts: Counts) -> None:
+        """Rank the causes of an incident that goes on."""
+        if incident.state != "merged":
+            inventory = self._intake.inventory(incident.cluster)
+            judged = assess(incident, self._ranker, inventory, counts)
+            book.revise(absorb(judged, self._known.causes))
+
+    def _write(self, book: Casebook, incident: Incident) -> Incident:
         """Write one changed incident, and its notes where the change is one to be told."""
+        before = book.before.get(incident.id)
         words = reasons(before, incident)
         kind = telling(words)
         if kind is not None and before is not None:
             incident = msgspec.structs.replace(incident, seq=before.seq + 1)
-        self._store.save(incident, before)
+        self._store.save(incident, before, book.home(incident.id))
         if kind is not None:
             self._teller.tell(incident, kind, words)
             place = (leading(incident) or ("", ""))[1]
@@ -168,6 +203,7 @@ class Decide:
 
     def _take_over(self, book: Casebook, changed: list[Incident]) -> None:
         """The step is kept: what it drafted becomes what is."""
+        self._waiting = book.waiting
         self._metrics.joined.inc(book.joined)
         for incident in changed:
             if incident.id not in book.before:
@@ -182,6 +218,13 @@ class Decide:
             self._on_notes()
 
 
+def _is_new(before: Incident | None, after: Incident) -> bool:
+    """Say whether anything changed that a ranking is made of; one of 100 findings takes long."""
+    if before is None or after.evidence is not before.evidence:
+        return True
+    return (after.feedback, after.jobs) != (before.feedback, before.jobs)
+
+
 def run(bus: Bus, settings: Settings, stop: threading.Event, registry: CollectorRegistry) -> None:
     """Run the stage until `stop`: consume, serve the API and /metrics, deliver.
 
@@ -194,9 +237,10 @@ def run(bus: Bus, settings: Settings, stop: threading.Event, registry: Collector
         held.callback(store.close)
         producer = bus.producer()
         held.callback(producer.close, 1.0)
-        post = Post(settings, Outbox(store.database), producer, registry)
+        dead = DeadLetters(producer, "decide", registry)
+        post = Post(settings, Outbox(store.database), producer, registry, dead)
         table = load_runbooks(map(Path, settings.decide.runbook_directories))
-        decide = Decide(settings, store, table, producer, registry, on_notes=post.wake)
+        decide = Decide(settings, store, table, producer, registry, on_notes=post.wake, dead=dead)
         held.enter_context(post)
         held.enter_context(serve(decide, store, registry, settings.decide.listen))
         load_inventory(bus, decide.learn, stop)

@@ -4,6 +4,7 @@ Nothing here touches a sample: the layout's plan says where values go, the engin
 """
 
 from collections import Counter, OrderedDict
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -30,15 +31,36 @@ class Part(msgspec.Struct, frozen=True):
     positions: Ints | None
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan:
     """What to do with the values of one layout.
 
     `watched` are the positions that the progress family reads: (position, job entity, signal).
+    The series get their slots when the plan is first scored, not when it arrives: sums over slots
+    are rounded in their order, and nothing may depend on the order within a second.
     """
 
-    size: int
-    parts: tuple[Part, ...]
-    watched: tuple[tuple[int, str, str], ...] = ()
+    def __init__(self, pairs: Sequence[tuple[str, str]], series: Series) -> None:
+        self._pairs, self._series = pairs, series
+        self._parts: tuple[Part, ...] | None = None
+        self.size = len(pairs)
+        self.watched = tuple(
+            (at, entity, name)
+            for at, (name, entity) in enumerate(pairs)
+            if name in WATCHED and entities.kind(entity) == "job"
+        )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Return the positions by block."""
+        if self._parts is None:
+            slots = self._series.place(self._pairs)
+            numbers = slots // BLOCK
+            self._parts = tuple(
+                Part(int(number), slots[at] % BLOCK, None if len(at) == len(slots) else at)
+                for number in np.unique(numbers)
+                for at in [np.flatnonzero(numbers == number)]
+            )
+        return self._parts
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -127,21 +149,9 @@ class Decoder:
         return plan
 
     def _make(self, layout: bytes) -> Plan:
-        """Validate a layout and give its series their slots. Raises WireError."""
+        """Validate a layout. Raises WireError."""
         pairs = wire.decode_layout(layout).pairs()
         if len(set(pairs)) < len(pairs):
             (twice, _), *_ = Counter(pairs).most_common(1)
             raise WireError("bad_layout", f"layout: {twice[0]} of {twice[1]} stands twice")
-        slots = self._series.place(pairs)
-        numbers = slots // BLOCK
-        parts = tuple(
-            Part(int(number), slots[at] % BLOCK, None if len(at) == len(slots) else at)
-            for number in np.unique(numbers)
-            for at in [np.flatnonzero(numbers == number)]
-        )
-        watched = tuple(
-            (at, entity, name)
-            for at, (name, entity) in enumerate(pairs)
-            if name in WATCHED and entities.kind(entity) == "job"
-        )
-        return Plan(len(pairs), parts, watched)
+        return Plan(pairs, self._series)

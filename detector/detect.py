@@ -6,7 +6,8 @@ same ids. State is in memory: a restart begins with floors, counters and events,
 
 import logging
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 from prometheus_client import CollectorRegistry, start_http_server
 
@@ -16,12 +17,14 @@ from forewarn.bus import Bus, Consumer, Message, Producer, TopicName
 from forewarn.config import Settings, address
 from forewarn.deadletter import DeadLetters
 from forewarn.errors import BusError, ConfigError
-from forewarn.records import Finding
+from forewarn.records import NANOSECONDS, Finding
 
 logger = logging.getLogger(__name__)
 WORK: tuple[TopicName, ...] = ("frames", "jobs", "events")
 POLL_SECONDS, POLL_MESSAGES = 0.1, 5000
 FLUSH_SECONDS = 10.0
+IDLE_SECONDS = 5.0  # without any message: the stream's clock goes on by itself
+STALL_SECONDS = 10.0  # between two looks: we were held up ourselves, and know nothing of others
 BACK_OFF_SECONDS, LONGEST_BACK_OFF_SECONDS = 0.5, 15.0
 
 
@@ -60,7 +63,11 @@ def _serve(settings: Settings, registry: CollectorRegistry):  # type: ignore[no-
 class Stage:
     """One worker: its consumers, its engine, its producer."""
 
-    def __init__(self, bus: Bus, settings: Settings, registry: CollectorRegistry) -> None:
+    def __init__(
+        self, bus: Bus, settings: Settings, registry: CollectorRegistry,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._monotonic, self._looked, self._quiet, self._newest = monotonic, monotonic(), 0.0, 0
         self._bus, self._settings = bus, settings
         self._producer: Producer = bus.producer()
         dead = DeadLetters(self._producer, "detect", registry)
@@ -76,6 +83,7 @@ class Stage:
             work, inventory = self._consumers()
             self._handle(inventory.poll(0.0, POLL_MESSAGES))
             self._handle(work.poll(timeout_seconds, POLL_MESSAGES))
+            self._idle(work)
             self._send()
             work.commit()
             self.engine.telling.lag.set(work.lag())
@@ -96,7 +104,24 @@ class Stage:
         return self._work, self._inventory
 
     def _handle(self, messages: Sequence[Message]) -> None:
+        if messages:
+            newest = max(message.append_time_unix_nano for message in messages)
+            self._quiet, self._newest = 0.0, max(self._newest, newest)
         self._unsent += self.engine.feed(messages)
+
+    def _idle(self, work: Consumer) -> None:
+        """Let the stream's clock go on while nobody sends: by how long it has been quiet.
+
+        Only while the bus answers and nothing waits on it: else it is not the senders' silence.
+        """
+        now = self._monotonic()
+        passed, self._looked = now - self._looked, now
+        if not work.answers() or work.lag() or passed > STALL_SECONDS:
+            self._quiet = 0.0
+            return
+        self._quiet += passed
+        if self._newest and self._quiet >= IDLE_SECONDS:
+            self._unsent += self.engine.tick(self._newest + round(self._quiet * NANOSECONDS))
 
     def _send(self) -> None:
         """Publish what is found; nothing is forgotten before it is acknowledged."""

@@ -10,19 +10,21 @@ import numpy as np
 from prometheus_client import CollectorRegistry
 
 from detector.clocks import Clocks
+from detector.comparing import Comparing
 from detector.decode import Decoder, Item
 from detector.families import Families
 from detector.groups import Groups
+from detector.presence import Presence
 from detector.regimes import Regimes
 from detector.scoring import Scoring
 from detector.series import Block, Ints, Series
 from detector.telling import Telling
-from detector.ticks import Tick, Ticks
+from detector.ticks import AFTER_SECONDS, Tick, Ticks
 from detector.verdict.judge import Judge
 from detector.verdict.ledger import Ledger
 from detector.waves import Waves, rounds
+from forewarn import codes, wire
 from forewarn import entity as entities
-from forewarn import wire
 from forewarn.bus import Message
 from forewarn.deadletter import DeadLetters
 from forewarn.errors import ForewarnError, WireError
@@ -30,6 +32,7 @@ from forewarn.inventory import Inventory
 from forewarn.records import NANOSECONDS, Event, Finding
 
 LEARN_SECONDS = 60
+BOOT = "node.boot_id"  # a boot that was announced explains itself
 
 
 class Engine:
@@ -52,12 +55,17 @@ class Engine:
             cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
         )
         self._scoring = Scoring(self.series, self.families, self._judge)
+        self._comparing = Comparing(
+            cluster, self.series, self.inventory, self._groups, self._ledger, self.families.peers,
+            self.families.population,
+        )  # fmt: skip
         self._regimes = Regimes(
             self.series, self.inventory, self._groups, self._rebase, self._renew
         )
         self._decoder = Decoder(self.series, dead, self.telling)
         self._waves = Waves(self.series, self.telling, self._refuse)
         self._clocks = Clocks(cluster, self._ledger)
+        self._presence = Presence(self.families.silence, self._clocks, self.families.events)
         self._ticks = Ticks()
         self._refused: set[tuple[str, str]] = set()
         self._minute: int | None = None
@@ -71,6 +79,17 @@ class Engine:
             out += self._take(message)
             for tick in self._ticks.ready():
                 out += self._close(tick)
+        return self._count(out)
+
+    def tick(self, now_unix_nano: int) -> list[Finding]:
+        """Say that the broker's clock reads `now` and nothing more is waiting before it.
+
+        For the time when nobody sends: what is silent then would else be seen only afterwards.
+        """
+        idle = max(0, now_unix_nano - self._ticks.newest) / NANOSECONDS
+        out = [finding for tick in self._ticks.drain() for finding in self._close(tick)]
+        if self._ticks.closed is not None:
+            out += self.families.silence.on_clock(self._ticks.closed + idle)
         return self._count(out)
 
     def flush(self) -> list[Finding]:
@@ -91,7 +110,7 @@ class Engine:
                 case "events":
                     return self._take_event(message)
                 case "inventory":
-                    self._take_inventory(message)
+                    return self._take_inventory(message)
         except WireError as error:
             self._dead.send(error.reason, str(error), message)
         except ForewarnError as error:
@@ -104,10 +123,8 @@ class Engine:
             return []
         if self._ticks.add_frame(item):
             self.telling.late.inc()
-        out = self._clocks.on_frame(item)
-        event = self._clocks.rebooted(item)
-        found = [out, self.families.events.on(event, "") if event is not None else None]
-        return [finding for finding in found if finding is not None]
+        found = self._clocks.on_frame(item)
+        return [found] if found is not None else []
 
     def _take_job_frame(self, message: Message) -> list[Finding]:
         item = self._decoder.read(message)
@@ -128,21 +145,36 @@ class Engine:
             return []
         self.telling.events.inc()
         self._ticks.add_event(event, message.append_time_unix_nano)
+        self.families.silence.on_event(event)
+        seconds = event.time_unix_nano / NANOSECONDS
+        if codes.namespace(event.code) == BOOT and self.families.silence.planned(
+            entities.root(event.entity), seconds
+        ):
+            return []
         found = self.families.events.on(event, self.inventory.job_of(event.entity))
         return [found] if found is not None else []
 
-    def _take_inventory(self, message: Message) -> None:
-        if message.value:
-            self._regimes.on_inventory(wire.decode_inventory(message.value))
+    def _take_inventory(self, message: Message) -> list[Finding]:
+        if not message.value:
+            return []
+        item = wire.decode_inventory(message.value)
+        self._regimes.on_inventory(item)
+        if not item.removed:
+            return []
+        seconds = item.time_unix_nano / NANOSECONDS
+        gone = self.families.silence.forget(item.entity, seconds)
+        return [] if gone is None else [gone]
 
     def _close(self, tick: Tick) -> list[Finding]:
         """Work through one tick in canonical order: events, node frames, job frames, deadlines."""
         seconds = float(tick.second)
         out = self._states(tick.events)
+        out += self._presence.on_tick(tick)
         self._regimes.refresh(seconds)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
+            out += self._comparing.on_tick(seconds)
             out += self._steps(tick)
             out += self._deadlines(tick.second)
         self.telling.ticks.inc()
@@ -157,6 +189,8 @@ class Engine:
             if namespace == "job.state" and entities.kind(event.entity) == "job":
                 seconds = event.time_unix_nano / NANOSECONDS
                 out += self.families.progress.on_state(event.entity, state, seconds)
+                if not state.endswith(("_begin", "_end")):
+                    out += self._comparing.on_job(event.entity, seconds)
         return out
 
     def _score(self, items: list[Item]) -> list[Finding]:
@@ -170,7 +204,7 @@ class Engine:
     def _steps(self, tick: Tick) -> list[Finding]:
         out: list[Finding] = []
         for item in sorted(tick.job_frames, key=lambda i: (i.seconds, i.stream, i.frame.seq)):
-            late = max(0.0, tick.second - item.seconds)
+            late = max(0.0, tick.second - AFTER_SECONDS - item.seconds)
             for entity, values in watched(item).items():
                 if "job_step_seconds" in values:
                     self._regimes.on_step(entities.last_name(entity), item.seconds)
@@ -196,6 +230,7 @@ class Engine:
             *self.families.progress.on_deadline(seconds, self._reached),
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
+            *self.families.devices.on_tick(seconds),
             *self._scoring.on_deadline(seconds),
         ]
 
@@ -215,11 +250,14 @@ class Engine:
     def _rebase(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.rebase(block, rows)
+        self._comparing.rebase(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _renew(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.renew(block, rows)
+        self._comparing.renew(block, rows)
+        self.families.frozen.renew(block, rows)
         self._judge.persistence.of(block).hot[rows] = 0
 
     def _refuse(self, item: Item, signal: str) -> None:

@@ -15,7 +15,19 @@ class Groups:
         self._slots: dict[str, Ints] = {}
         self._peers: dict[tuple[str, str], Ints] = {}
         self._version: tuple[int, int] = (-1, -1)
-        self.changes = 0  # raised by whoever applies inventory
+        self.changes = 0  # all that `changed` was told of
+        self._before = (0, 0)  # changes of earlier seconds, and the second of the latest
+
+    def changed(self, second: int) -> None:
+        """Take note of one change of the inventory, of a second of event time."""
+        if second > self._before[1]:
+            self._before = (self.changes, second)
+        self.changes += 1
+
+    def changes_before(self, second: int) -> int:
+        """Return how many changes are of earlier seconds: those have all come, in any order."""
+        count, latest = self._before
+        return count if latest >= second else self.changes
 
     def slots(self, job: str) -> Ints:
         """Return the slots of all series on the devices and nodes of a job (its name)."""

@@ -5,6 +5,7 @@ evaluation and start-up are pauses: no verdicts, no learning; all pauses are bou
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,19 @@ NOTHING = np.zeros(0, np.int64)
 Rebase = Callable[[Block, Ints], None]
 
 
+class _Change(NamedTuple):
+    """A change of the inventory that is still to work; `jobs` are those placed anew or no more."""
+
+    item: InventoryItem
+    jobs: tuple[str, ...]
+    renewed: bool
+
+    @property
+    def seconds(self) -> int:
+        """Return the second of event time it is of."""
+        return self.item.time_unix_nano // NANOSECONDS
+
+
 class Regimes:
     """Applies what jobs and inventory say to the blocks. Times are seconds since the epoch."""
 
@@ -41,6 +55,7 @@ class Regimes:
         self._ended: set[str] = set()
         self._jobs: set[str] = set()
         self._stale: set[str] = set()  # jobs whose series may have changed
+        self._coming: list[_Change] = []
         self._version = -1
         self._marked: dict[str, Ints] = {}  # job -> slots marked as its own
 
@@ -49,16 +64,24 @@ class Regimes:
         held = self._inventory.get(item.entity)
         if not self._inventory.apply(item):
             return
-        self._groups.changes += 1
-        seconds = item.time_unix_nano / NANOSECONDS
+        self._groups.changed(item.time_unix_nano // NANOSECONDS)
         before = held.placement if held is not None else None
-        for placement in (before, None if item.removed else item.placement):
-            if placement is not None and before != item.placement:
-                self._ended.discard(placement.job)
-                self._stale.add(placement.job)
-                self._jobs.add(placement.job)
-        if held is not None and held.attributes.get("uuid") != item.attributes.get("uuid"):
-            self._renew(np.array(self._series.slots(item.entity), np.int64), seconds)
+        both = (before, None if item.removed else item.placement)
+        jobs = tuple(own.job for own in both if own is not None and before != item.placement)
+        uuid = held.attributes.get("uuid") if held is not None else item.attributes.get("uuid")
+        self._coming.append(_Change(item, jobs, uuid != item.attributes.get("uuid")))
+
+    def _take_changes(self, seconds: float) -> None:
+        """Let the inventory of earlier seconds work: all of it has come, in whatever order."""
+        ripe = [own for own in self._coming if own.seconds < seconds]
+        self._coming = [own for own in self._coming if own.seconds >= seconds]
+        for own in sorted(ripe, key=lambda change: (change.seconds, change.item.entity)):
+            self._ended.difference_update(own.jobs)
+            self._stale.update(own.jobs)
+            self._jobs.update(own.jobs)
+            if own.renewed:
+                slots = np.array(self._series.slots(own.item.entity), np.int64)
+                self._renew(slots, own.seconds)
 
     def on_event(self, event: Event) -> None:
         """Take a job.state event; all others say nothing about regimes."""
@@ -81,12 +104,13 @@ class Regimes:
 
     def on_step(self, job: str, seconds: float) -> None:
         """Take a finished step: the first one after the start ends the start-up."""
-        if job in self._starting:
+        if seconds > self._starting.get(job, np.inf):  # an older step is of the run before
             del self._starting[job]
             self._begin(job, seconds, SETTLE_SECONDS)
 
     def refresh(self, seconds: float) -> None:
         """Mark what jobs run on, after series or placements changed."""
+        self._take_changes(seconds)
         if self._series.version != self._version:
             self._version = self._series.version
             self._stale.update(self._jobs)

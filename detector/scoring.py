@@ -23,6 +23,8 @@ class Scoring:
     def score(self, wave: Wave) -> list[Finding]:
         """Return the findings that one wave opens, updates or closes."""
         out = self._limits(wave) + self._counts(wave)
+        self._families.peers.note(wave)
+        out += self._frozen(wave)
         for scorer in self._families.scorers:
             part = scorer.take(wave)
             if part is None:
@@ -74,6 +76,12 @@ class Scoring:
             if found is not None:
                 out.append(found)
         return out
+
+    def _frozen(self, wave: Wave) -> list[Finding]:
+        froze, moves = self._families.frozen.watch(wave)
+        found = [self._judge.stuck(wave, int(at)) for at in froze]
+        found += [self._judge.moves(wave, int(at)) for at in moves]
+        return [finding for finding in found if finding is not None]
 
     def learn(self, block: Block) -> None:
         """Move all slow statistics of a block; once a minute."""

@@ -5,10 +5,11 @@ block, so that a wave of frames touches memory in order. Raw values and times ar
 counter's deltas are taken there), everything else is float32 or smaller.
 """
 
+from array import array
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +47,8 @@ def snapshot(state: Any, used: int) -> dict[str, NDArray[Any]]:
 
 def restore(state: Any, arrays: dict[str, NDArray[Any]]) -> None:
     """Write a snapshot back, in place."""
-    for name, array in arrays.items():
-        getattr(state, name)[: len(array)] = array
+    for name, own in arrays.items():
+        getattr(state, name)[: len(own)] = own
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +93,13 @@ class Block:
         return self.names[local]
 
 
+class _Slots(NamedTuple):
+    """The series of one entity, as parallel arrays: a dict would cost six times the memory."""
+
+    classes: "array[int]"
+    slots: "array[int]"
+
+
 class Series:
     """All blocks, and where each series stands in them. A slot's number is block * BLOCK + local.
 
@@ -101,7 +109,7 @@ class Series:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.version = 0
-        self._slots: dict[str, dict[int, int]] = defaultdict(dict)  # entity -> class -> slot
+        self._slots: dict[str, _Slots] = {}
         self._roots: dict[str, set[str]] = defaultdict(set)
 
     def __len__(self) -> int:
@@ -109,9 +117,11 @@ class Series:
 
     def find(self, name: str, entity: str) -> int | None:
         """Return the slot of a series, if it was ever seen."""
-        return self._slots.get(entity, {}).get(CLASS[name])
+        own = self._slots.get(entity)
+        klass = CLASS[name]
+        return own.slots[own.classes.index(klass)] if own and klass in own.classes else None
 
-    def place(self, pairs: list[tuple[str, str]]) -> Ints:
+    def place(self, pairs: Sequence[tuple[str, str]]) -> Ints:
         """Return the slots of (signal, entity) pairs; new series get neighbouring slots."""
         new = sum(self.find(name, entity) is None for name, entity in pairs)
         if new and (not self.blocks or self.blocks[-1].used + new > BLOCK):
@@ -124,7 +134,9 @@ class Series:
             return known
         block = self.blocks[-1]
         slot = block.number * BLOCK + block.add(name, entity)
-        self._slots[entity][CLASS[name]] = slot
+        own = self._slots.setdefault(entity, _Slots(array("h"), array("i")))
+        own.classes.append(CLASS[name])
+        own.slots.append(slot)
         self._roots["/".join(entity.split("/")[:2])].add(entity)
         self.version += 1
         return slot
@@ -135,7 +147,8 @@ class Series:
 
     def slots(self, entity: str) -> list[int]:
         """Return the slots of all signals of an entity."""
-        return list(self._slots.get(entity, {}).values())
+        own = self._slots.get(entity)
+        return list(own.slots) if own else []
 
     def at(self, slot: int) -> tuple[Block, int]:
         """Return block and local number of a slot."""
@@ -145,6 +158,14 @@ class Series:
         """Return latest value and its time in seconds (NaN: never)."""
         block, local = self.at(slot)
         return float(block.latest[local]), float(block.time[local])
+
+    def latest(self, slots: Ints | NDArray[np.int32]) -> F32:
+        """Return the latest values of an array of slots; NaN where there is none (slot -1, too)."""
+        found = np.full(slots.shape, np.nan, np.float32)
+        for number in np.unique(slots[slots >= 0] // BLOCK):
+            own = (slots >= 0) & (slots // BLOCK == number)
+            found[own] = self.blocks[int(number)].latest[slots[own] % BLOCK]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

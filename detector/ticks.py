@@ -1,7 +1,7 @@
 """One-second ticks of event time: what belongs together, and when it is complete.
 
 A tick closes when every live stream reported it or a later one, or 500 ms of append time after
-its median frame. The very first waits until its streams have moved on, since nobody knows yet who
+its median frame. What jobs and events say of a second joins the tick of the next. The very first waits until its streams have moved on, since nobody knows yet who
 is live. What comes later for a closed tick joins the next one and is counted late.
 
 A tick of a backlog (appended long after its own time) is in no hurry, and its parts come in any
@@ -24,6 +24,7 @@ PATIENCE_NANO = 30 * NANOSECONDS  # an incomplete one this long, or as long as i
 DISORDER_NANO = 60 * NANOSECONDS  # messages out of order are remembered for one to two of these
 HELD_BYTES = 256 * 2**20  # of messages in open ticks; beyond it the oldest closes as it is
 LIVE_TICKS = 3  # a stream that missed more than these is not waited for
+AFTER_SECONDS = 1  # jobs and events work a tick later: by then all of a second came, in any order
 EVERY_TICKS = 2  # nor is one whose last two frames were further apart: it comes when it comes
 JOB_TICKS = 600  # a job's stream may pause so long: checkpoints, evaluations
 Stream = tuple[str, str]
@@ -130,7 +131,7 @@ class Ticks:
 
     def add_job_frame(self, item: Item) -> None:
         """Take a job's frame; jobs report by steps: only a backlog waits, they are never late."""
-        tick, _ = self._add(item.seconds, item.message.append_time_unix_nano)
+        tick, _ = self._add(item.seconds + AFTER_SECONDS, item.message.append_time_unix_nano)
         tick.job_frames.append(item)
         self._hold(tick, item)
         own = int(item.seconds)
@@ -139,7 +140,8 @@ class Ticks:
 
     def add_event(self, event: Event, appended: int) -> None:
         """Take an event, at its own time but not ahead of the stream's clock."""
-        tick, _ = self._add(min(event.time_unix_nano, appended) / NANOSECONDS, appended)
+        seconds = min(event.time_unix_nano, appended) / NANOSECONDS
+        tick, _ = self._add(seconds + AFTER_SECONDS, appended)
         tick.events.append(event)
 
     def _add(self, seconds: float, appended: int) -> tuple[Tick, bool]:

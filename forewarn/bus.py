@@ -100,6 +100,10 @@ class Consumer(Protocol):
     def lag(self) -> int:
         """Return how many messages are there that were not polled yet."""
 
+    def answers(self) -> bool:
+        """Say whether the bus is there: without it, that nothing comes says nothing of senders."""
+        return True
+
     def close(self) -> None:
         """Leave the group and let go."""
 

@@ -193,10 +193,12 @@ class Webhook(_Section, frozen=True, kw_only=True):
     """Its name in metrics and logs: small letters, digits, `-` and `_`."""
     url: str
     """Where incidents are sent; it is treated as a secret and never logged."""
-    format: Literal["generic"] = "generic"
-    """What is sent: `generic` is CloudEvents with a Standard Webhooks signature."""
+    format: Literal["generic", "alertmanager"] = "generic"
+    """What is sent: `generic` is CloudEvents with a Standard Webhooks signature, `alertmanager`
+    are alerts for the Alertmanager whose start page is `url`; one table for each of its peers."""
     secret: Secret = Secret()
-    """Key of the signature, `whsec_` and base64."""
+    """Key of the signature, `whsec_` and base64; of `alertmanager` the value of the header
+    `authorization`."""
     language: Language = "en"
     """Language of the texts that stand in one language only."""
     min_severity: Severity = "minor"

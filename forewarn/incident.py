@@ -91,8 +91,10 @@ class Incident(msgspec.Struct, frozen=True):
     `id` is a ULID from the time of first evidence and the hash of cluster, key and generation;
     `key` is stable, `generation` rises when a resolved incident opens again. `entity` is where it
     sits, `affected` everything it shows on. `evidence` holds the latest revision of every joined
-    finding; `hypotheses` are ranked, best first. `absorbed` are ids of findings explained by
-    another one of this incident.
+    finding, the most telling ones where there are many: `evidence_left_out` counts the others, and
+    `evidence_left_out_open` those of them that are open. `not_collected` are ids of findings that
+    nobody speaks of any more: neither open nor over. `hypotheses` are ranked, best first.
+    `absorbed` are ids of findings explained by another one of this incident.
     """
 
     id: str
@@ -115,6 +117,9 @@ class Incident(msgspec.Struct, frozen=True):
     mitigated_at_unix_nano: int | None = None
     resolved_at_unix_nano: int | None = None
     absorbed: tuple[str, ...] = ()
+    evidence_left_out: int = 0
+    evidence_left_out_open: int = 0
+    not_collected: tuple[str, ...] = ()
     merged_into: str = ""
     feedback: tuple[Feedback, ...] = ()
     timeline: tuple[TimelineItem, ...] = ()

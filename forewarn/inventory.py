@@ -7,7 +7,12 @@ from forewarn import entity as entities
 from forewarn.records import InventoryItem, Placement
 
 # Keys of `attributes` that name a parent outside the entity's own path, and that parent's kind.
-PARENT_KEYS = {"rack": "rack", "switch": "switch", "loop": "cdu", "feed": "pdu"}
+PARENT_KEYS = {
+    "rack": "rack", "switch": "switch", "loop": "cdu", "feed": "pdu", "room": "facility",
+    "storage": "storage_target",
+}  # fmt: skip
+# The key whose value is an entity itself: what a NIC's port is plugged into.
+PLUG_KEY = "switch_port"
 
 
 class Inventory:
@@ -23,6 +28,8 @@ class Inventory:
         self._jobs_of: dict[str, dict[str, Placement]] = defaultdict(dict)
         self._inside: dict[str, set[str]] = defaultdict(set)
         self._hung: dict[str, set[str]] = defaultdict(set)
+        self.version = 0
+        """Counts the items that changed the view: what was worked out from it holds as long."""
 
     def __len__(self) -> int:
         return len(self._items)
@@ -41,11 +48,14 @@ class Inventory:
             return False
         self._unplace(held)
         if item.removed:
-            return self._items.pop(item.entity, None) is not None
-        self._items[item.entity] = item
-        self._place(item)
-        self._hang(item)
-        return held is None or _content(held) != _content(item)
+            changed = self._items.pop(item.entity, None) is not None
+        else:
+            self._items[item.entity] = item
+            self._place(item)
+            self._hang(item)
+            changed = held is None or _content(held) != _content(item)
+        self.version += changed
+        return changed
 
     def _place(self, item: InventoryItem) -> None:
         if item.placement is None:
@@ -92,15 +102,14 @@ class Inventory:
         return None
 
     def parents(self, entity: str) -> tuple[str, ...]:
-        """Return all that `entity` hangs on: above it by name, then rack, switch, loop, feed."""
+        """Return all that `entity` hangs on: above it by name, then by the keys of attributes."""
         above = entities.ancestors(entity)
         nearest: dict[str, str] = {}
         for own in (entity, *above):
             item = self._items.get(own)
             for key, value in item.attributes.items() if item else ():
                 nearest.setdefault(key, value)
-        by_key = (entities.path(k, nearest[a]) for a, k in PARENT_KEYS.items() if nearest.get(a))
-        return (*above, *by_key)
+        return (*above, *(own for own in _named(nearest) if own not in {entity, *above}))
 
     def collects(self, entity: str, signal: str) -> bool:
         """Say whether some source reads `signal` for `entity` (and the device can give it)."""
@@ -154,8 +163,15 @@ def _places(placement: Placement) -> tuple[str, ...]:
 
 def _hangs_on(item: InventoryItem) -> list[str]:
     """Return what the item's own attributes name as its parents."""
-    own = item.attributes
-    return [entities.path(kind, own[key]) for key, kind in PARENT_KEYS.items() if own.get(key)]
+    return [own for own in _named(item.attributes) if own != item.entity]
+
+
+def _named(attributes: dict[str, str]) -> list[str]:
+    """Return the parents that attributes name, each once."""
+    plug = attributes.get(PLUG_KEY, "")
+    plugs = (plug, entities.root(plug)) if plug.startswith("switch/") else ()
+    by_key = (entities.path(k, attributes[a]) for a, k in PARENT_KEYS.items() if attributes.get(a))
+    return list(dict.fromkeys((*plugs, *by_key)))
 
 
 def _content(item: InventoryItem) -> tuple[object, ...]:

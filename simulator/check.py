@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from forewarn.errors import ConfigError
 from simulator.faults import FAULTS
 from simulator.fleet import Machines
-from simulator.scenario import Fault, Job, Maintenance, Scenario
+from simulator.places import Places, places
+from simulator.scenario import Fault, Fleet, Job, LiquidCooling, Maintenance, Scenario
 
 
 def check(scenario: Scenario, where: str) -> None:
@@ -16,18 +17,14 @@ def check(scenario: Scenario, where: str) -> None:
         ConfigError: listing every contradiction with its key, each on a line of its own.
 
     """
-    places = _places(scenario)
     problems = [*_jobs(scenario), *_maintenance(scenario)]
+    if problems:  # a fault can only be placed among jobs that can be
+        raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
+    where_is = places(Machines(scenario.fleet), scenario.job)
     for number, fault in enumerate(scenario.fault):
-        problems += [f"fault[{number}].{text}" for text in _fault(fault, scenario, places)]
+        problems += [f"fault[{number}].{text}" for text in _fault(fault, scenario, where_is)]
     if problems:
         raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
-
-
-def _places(scenario: Scenario) -> dict[str, set[str]]:
-    machines = Machines(scenario.fleet)
-    jobs = {f"job/{job.name}" for job in scenario.job}
-    return {"gpu": set(machines.gpus), "nic_port": set(machines.ports), "job": jobs}
 
 
 def _jobs(scenario: Scenario) -> Iterator[str]:
@@ -41,11 +38,23 @@ def _jobs(scenario: Scenario) -> Iterator[str]:
             yield f"{key}.nodes: no node {unknown[0]!r}; the fleet has {_range(known)}"
         if len(set(job.nodes)) != len(job.nodes):
             yield f"{key}.nodes: a node is named twice"
+        yield from _ranks(job, key, scenario.fleet)
         if job.end_seconds and job.end_seconds <= job.start_seconds:
             yield f"{key}.end_seconds: must be after start_seconds ({job.start_seconds:g})"
         for other in scenario.job[:number]:
             if _overlap(job, other):
                 yield f"{key}.nodes: {other.name!r} runs on {_shared(job, other)} at that time"
+
+
+def _ranks(job: Job, key: str, fleet: Fleet) -> Iterator[str]:
+    ranks = len(job.nodes) * fleet.gpus_per_node
+    if ranks % (job.pipeline * job.tensor):
+        yield f"{key}.pipeline: {ranks} ranks are no multiple of {job.pipeline} x {job.tensor}"
+
+
+def cooling_kind(scenario: Scenario) -> str:
+    """Return how a fleet is cooled."""
+    return "liquid" if isinstance(scenario.fleet.cooling, LiquidCooling) else "air"
 
 
 def _range(names: set[str]) -> str:
@@ -79,14 +88,16 @@ def _during(own: Maintenance, job: Job) -> bool:
     return until > job.start_seconds and own.at_seconds < (job.end_seconds or math.inf) + 60.0
 
 
-def _fault(fault: Fault, scenario: Scenario, places: dict[str, set[str]]) -> Iterator[str]:
+def _fault(fault: Fault, scenario: Scenario, known: Places) -> Iterator[str]:
     mode = FAULTS.get(fault.mode)
     if mode is None:
         yield f"mode: unknown {fault.mode!r}; one of {', '.join(FAULTS)}"
         return
-    if fault.entity not in places[mode.entity_kind]:
-        example = min(places[mode.entity_kind], default="none here")
+    if fault.entity not in known[mode.entity_kind]:
+        example = min(known[mode.entity_kind], default="none here")
         yield f"entity: no {mode.entity_kind} {fault.entity!r} in this scenario; as in {example}"
+    if mode.cooling not in {"", cooling_kind(scenario)}:
+        yield f"mode: {fault.mode} needs {mode.cooling} cooling"
     learning, duration = scenario.learning_seconds, scenario.duration_seconds
     if not learning <= fault.onset_seconds < duration:
         yield f"onset_seconds: must be from {learning:g} (detectors learn before) to {duration}"

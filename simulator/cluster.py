@@ -1,26 +1,36 @@
-"""The whole cluster: air, GPUs, ports, hosts, jobs and faults, one second after the other."""
-
-import numpy as np
+"""The whole cluster, second by second: machines, what cools and powers them, jobs, faults."""
 
 from forewarn.records import NANOSECONDS, Event, Frame, InventoryItem
-from simulator.announce import job_items, machines_items
+from simulator.announce import Announcer, job_items
+from simulator.coolant import Coolant
 from simulator.cooling import Air
 from simulator.faults import FAULTS
 from simulator.fleet import Floats, Machines
-from simulator.frames import SOURCE, NodeFrames
-from simulator.gpu import HW_SLOWDOWN, HW_THERMAL, Gpus
+from simulator.frames import NodeFrames
+from simulator.gateways import Gateways
+from simulator.gpu import Gpus
+from simulator.happenings import Happenings
 from simulator.host import Hosts
 from simulator.instant import Instant
 from simulator.job import JobRun
-from simulator.load import Knobs, Load
+from simulator.knobs import Knobs
+from simulator.load import Load
 from simulator.maintenance import Works
 from simulator.nic import Ports
 from simulator.nodes import Nodes
-from simulator.report import StepReport
+from simulator.pace import pace
+from simulator.places import places
+from simulator.plant import FABRIC, NAMES, POWER, STORAGE, Plant
+from simulator.power import Power
+from simulator.report import PhaseChange, Said, StepReport
 from simulator.reporter import JobFrames
-from simulator.scenario import Fault, Scenario
+from simulator.scenario import LiquidCooling, Scenario
+from simulator.storage import Storages
+from simulator.switches import Switches
+from simulator.troubles import Troubles
 
 INVENTORY_SECONDS = 600  # as the agent's default
+PLACED, REMOVED = frozenset({"running", "restarted"}), frozenset({"completed", "failed"})
 
 
 class Cluster:
@@ -29,31 +39,46 @@ class Cluster:
     def __init__(self, scenario: Scenario, seed: int) -> None:
         self._scenario = scenario
         machines = self._machines = Machines(scenario.fleet)
-        self._air = Air(machines, scenario.fleet.cooling, seed)
-        self._gpus = Gpus(machines, self._air.at_gpus(), seed)
-        self._ports, self._hosts = Ports(machines, seed), Hosts(machines, seed)
-        self._nodes = Nodes(machines, scenario.start_unix_nano, seed)
+        self._build(scenario, machines, seed)
+        start = scenario.start_unix_nano
+        self._nodes = Nodes(machines.names, start, seed)
+        self._gateway_nodes = Nodes(NAMES, start, seed, "gateways")
         self._frames = NodeFrames(machines, scenario.imperfection, seed)
+        self._plant = Plant(machines, self._switches.entities())
+        self._gateways = Gateways(self._plant, self._gateway_nodes, scenario.imperfection, seed)
+        self._announcer = Announcer(machines, scenario.cluster)
+        self._happenings = Happenings(machines, scenario.cluster, self._nodes, self._gateway_nodes)
         self._runs = [JobRun(job, machines, seed) for job in scenario.job]
         self._reporters = [JobFrames(run, machines, scenario.cluster) for run in self._runs]
-        self._load = Load(machines)
-        self._knobs = Knobs(machines, tuple(job.name for job in scenario.job))
-        self._faults = [(fault, self._index(fault)) for fault in scenario.fault]
-        self._slowed = self._gpus.slowed.copy()
+        where = places(machines, scenario.job)
+        self._faults = [
+            (FAULTS[own.mode], own, where[FAULTS[own.mode].entity_kind][own.entity])
+            for own in scenario.fault
+        ]
         self._maintenance = Works(
-            scenario, machines, self._nodes, self._gpus, self._ports, self._hosts
+            scenario, machines, self._nodes, self._gpus, self._ports, self._hosts, self._announcer
         )
 
-    def _index(self, fault: Fault) -> int:
-        """Return where a fault's entity stands in the arrays of its kind."""
-        kind = FAULTS[fault.mode].entity_kind
-        if kind == "job":
-            return [reporter.entity for reporter in self._reporters].index(fault.entity)
-        machines = self._machines
-        return (machines.gpus if kind == "gpu" else machines.ports).index(fault.entity)
+    def _build(self, scenario: Scenario, machines: Machines, seed: int) -> None:
+        cooling = scenario.fleet.cooling
+        self._air = Air(machines, cooling, seed)
+        self._coolant: Coolant | None = None
+        if isinstance(cooling, LiquidCooling):
+            self._coolant = Coolant(machines, cooling, seed)
+        self._gpus = Gpus(machines, self._around(), seed)
+        self._ports = Ports(machines, seed)
+        self._hosts = Hosts(machines, seed, scenario.fleet.raw_meters)
+        self._storages, self._switches = Storages(machines, seed), Switches(machines, seed)
+        self._power = Power(machines, seed)
+        self._troubles, self._load = Troubles(machines), Load(machines)
+        self._knobs = Knobs(machines, tuple(job.name for job in scenario.job))
+
+    def _around(self) -> Floats:
+        return self._coolant.at_gpus() if self._coolant else self._air.at_gpus()
 
     def advance(self, second: int) -> Instant:
         """Simulate one second and return what was sent in it."""
+        cluster = self._scenario.cluster
         job_frames: list[Frame] = []
         events, inventory = self._maintenance.advance(second)
         if second % INVENTORY_SECONDS == 0:
@@ -61,12 +86,15 @@ class Cluster:
         self._turn_knobs(second)
         self._work(second, job_frames, events, inventory)
         self._physics()
-        events += self._clock_events(second)
+        events += self._happenings.events(
+            second, self._gpus, self._ports, self._switches, self._power, self._knobs
+        )
         self._frames.fill(self._readings())
         self._nodes.offset = self._hosts.offset
+        frames = self._frames.frames(cluster, second, self._nodes, self._gpus.lost)
         return Instant(
             time_unix_nano=self._scenario.start_unix_nano + second * NANOSECONDS,
-            frames=self._frames.frames(self._scenario.cluster, second, self._nodes),
+            frames=frames + self._plant_frames(second),
             job_frames=sorted(job_frames, key=lambda frame: frame.time_unix_nano),
             events=sorted(events, key=lambda event: event.time_unix_nano),
             inventory=inventory,
@@ -74,8 +102,8 @@ class Cluster:
 
     def _turn_knobs(self, second: int) -> None:
         self._knobs.clear()
-        for fault, index in self._faults:
-            FAULTS[fault.mode].act(fault, index, float(second), self._knobs)
+        for mode, fault, index in self._faults:
+            mode.act(fault, index, float(second), self._knobs)
 
     def _work(
         self,
@@ -85,61 +113,85 @@ class Cluster:
         inventory: list[InventoryItem],
     ) -> None:
         self._load.clear()
-        speed = self._gpus.speed()
-        for run, reporter in zip(self._runs, self._reporters, strict=True):
-            gradient = self._knobs.gradient[run.job.name]
-            for said in run.advance(float(second), speed, self._ports, gradient, self._load):
+        self._pace = pace(
+            self._machines, self._gpus, self._ports, self._hosts, self._storages, self._knobs
+        )
+        for number, (run, reporter) in enumerate(zip(self._runs, self._reporters, strict=True)):
+            for said in self._say(run, number, float(second)):
                 if isinstance(said, StepReport):
                     frames += reporter.frames(said, self._nodes)
                     continue
                 events.append(reporter.event(said, self._nodes))
-                if said.state in {"running", "completed"}:
-                    inventory += self._place(run, second, removed=said.state == "completed")
+                if isinstance(said, PhaseChange) and said.state in PLACED | REMOVED:
+                    inventory += self._place(run, second, removed=said.state in REMOVED)
+
+    def _say(self, run: JobRun, number: int, second: float) -> list[Said]:
+        """Let a job go on for a second, unless what it runs on broke."""
+        out = self._troubles.says(run, second, self._knobs)
+        if run.state == "failed" and self._unfit(run):
+            run.postpone(second + 1.0)
+        gradient = self._knobs.gradient[run.job.name]
+        starved = float(self._knobs.starved[number])
+        return out + run.advance(second, self._pace, gradient, self._load, starved)
+
+    def _unfit(self, run: JobRun) -> bool:
+        """Say whether the scheduler cannot start a job: a GPU is gone, a port has no link."""
+        return bool(self._knobs.lost[run.gpus].any() or self._ports.down[run.gpus].any())
 
     def _place(self, run: JobRun, second: int, removed: bool) -> list[InventoryItem]:
         now = self._nodes.clock(run.nodes[0], second)
         return job_items(run, self._machines, self._scenario.cluster, now, removed)
 
     def _inventory(self, second: int) -> list[InventoryItem]:
-        now = self._nodes.clock(0, second)
-        out = machines_items(self._machines, self._scenario.cluster, now)
+        out = self._announcer.nodes(self._nodes.clock(0, second))
+        out += self._plant.items(self._scenario.cluster, self._gateway_nodes.clock(0, second))
         for run in self._runs:
             if run.state == "running":
                 out += self._place(run, second, removed=False)
         return out
 
     def _physics(self) -> None:
-        self._air.advance()
-        self._gpus.advance(self._load, self._air.at_gpus(), self._knobs)
-        self._ports.advance(self._load, self._knobs)
-        self._hosts.advance(self._load)
+        load, knobs = self._load, self._knobs
+        self._air.advance(knobs)
+        plate: Floats | float = 1.0
+        if self._coolant is not None:
+            self._coolant.advance(self._gpus.watts, knobs)
+            plate = self._coolant.plate()
+        self._gpus.advance(load, self._around(), knobs, plate, self._power.braked())
+        self._ports.advance(load, knobs)
+        self._switches.advance(load, knobs)
+        self._storages.advance(load, knobs)
+        self._hosts.advance(load, knobs)
+        self._troubles.look(self._hosts)
+        self._power.advance(self._hosts.watts(), knobs)
 
     def _readings(self) -> dict[str, Floats]:
         watts = self._machines.total(self._gpus.watts)
+        lost = self._gpus.lost.astype(float)
         return {
             **self._gpus.readings(self._load),
             **self._ports.readings(),
-            **self._hosts.readings(self._load, watts, self._air.at_nodes()),
+            **self._hosts.readings(self._load, watts, self._air.at_nodes(), lost),
+            **self._storages.mounts(),
         }
 
-    def _clock_events(self, second: int) -> list[Event]:
-        """Return an event for each GPU whose clocks the hardware has begun to hold down."""
-        begun = np.flatnonzero(self._gpus.slowed & ~self._slowed)
-        self._slowed = self._gpus.slowed.copy()
-        return [self._clock_event(int(gpu), second) for gpu in begun]
+    def _plant_frames(self, second: int) -> list[Frame]:
+        due = self._gateways.due(second)
+        if not due:
+            return []
+        out: list[Frame] = []
+        for own in due:
+            out += self._gateways.frames(
+                self._scenario.cluster, second, own, self._plant_readings(own)
+            )
+        return out
 
-    def _clock_event(self, gpu: int, second: int) -> Event:
-        node = gpu // self._machines.width
-        bits = HW_SLOWDOWN | HW_THERMAL
-        return Event(
-            cluster=self._scenario.cluster,
-            entity=self._machines.gpus[gpu],
-            code="gpu.clock_event:hw_thermal",
-            time_unix_nano=self._nodes.clock(node, second),
-            severity="major",
-            text=f"GPU {gpu % self._machines.width}: clocks held down, reasons {bits:#x}",
-            node=self._machines.names[node],
-            source=SOURCE,
-            boot_id=self._nodes.boot_id[node],
-            seq=self._nodes.next_seq(node, f"{SOURCE}/events"),
-        )
+    def _plant_readings(self, own: int) -> dict[str, Floats]:
+        if own == POWER:
+            return self._power.readings()
+        if own == FABRIC:
+            return self._switches.readings()
+        if own == STORAGE:
+            return self._storages.targets()
+        coolant = self._coolant.readings() if self._coolant else {}
+        return {**self._air.readings(self._hosts.watts()), **coolant}

@@ -1,50 +1,80 @@
-"""The air that the machines breathe: a supply that wanders slowly, and each node's own place."""
+"""The air that the machines breathe: rooms that wander and swing slowly, and each node's place."""
+
+import math
 
 import numpy as np
 
 from simulator.fleet import Floats, Machines
-from simulator.scenario import AirCooling
+from simulator.knobs import Knobs
+from simulator.scenario import Cooling
 from simulator.seeds import generator
+from simulator.wander import settle, wander
 
-ROOM_SECONDS, NODE_SECONDS = 900.0, 300.0  # how fast the room's and a node's air wander
+ROOM_SECONDS, NODE_SECONDS = 900.0, 300.0  # how fast a room's and a node's air wander
 NODE_SPREAD_CELSIUS, NODE_WANDER_CELSIUS = 0.6, 0.1
 # In a tray of two rows the rear one breathes what the front one has warmed.
 REAR_CELSIUS = 5.0
+ROOM_WARMS_SECONDS = 60.0  # a room follows its coolers this slowly
+HUMIDITY_RATIO, DEW_POINT_CELSIUS = 0.42, 10.5
 
 
 class Air:
-    """Inlet temperatures as Ornstein-Uhlenbeck processes around the supply, celsius."""
+    """Inlet temperatures as wandering processes around the supply, celsius."""
 
-    def __init__(self, machines: Machines, cooling: AirCooling, seed: int) -> None:
+    def __init__(self, machines: Machines, cooling: Cooling, seed: int) -> None:
         self._random = generator(seed, "air")
-        self._wander = cooling.wander_celsius
+        self._cooling, self._machines = cooling, machines
         nodes = len(machines.nodes)
         spread = self._random.normal(0.0, NODE_SPREAD_CELSIUS, nodes)
         self._base = cooling.supply_celsius + spread
-        self._room = self._random.normal(0.0, self._wander, 1)
+        self._room = self._random.normal(0.0, cooling.wander_celsius, len(machines.rooms))
         self._own = self._random.normal(0.0, NODE_WANDER_CELSIUS, nodes)
+        self._phase = float(generator(seed, "air.swing").uniform(0, 2 * math.pi))
+        self._warm: Floats = np.zeros(len(machines.rooms))
+        self._seconds = 0
         half = (machines.width + 1) // 2
         self._rear = np.tile(np.arange(machines.width) >= half, nodes) * REAR_CELSIUS
-        self._machines = machines
+        self._room_of_node = machines.room_of[machines.rack_of]
+        self._sensors = generator(seed, "air.sensors")
 
-    def advance(self) -> None:
+    def advance(self, knobs: Knobs) -> None:
         """Go on by one second."""
-        self._room = _wander(self._room, self._wander, ROOM_SECONDS, self._random.normal(size=1))
+        self._seconds += 1
+        noise = self._random.normal(size=len(self._room))
+        self._room = wander(self._room, self._cooling.wander_celsius, ROOM_SECONDS, noise)
         noise = self._random.normal(size=len(self._own))
-        self._own = _wander(self._own, NODE_WANDER_CELSIUS, NODE_SECONDS, noise)
+        self._own = wander(self._own, NODE_WANDER_CELSIUS, NODE_SECONDS, noise)
+        settle(self._warm, knobs.room_kelvin, ROOM_WARMS_SECONDS)
+
+    def _swing(self) -> float:
+        turn = 2 * math.pi * self._seconds / self._cooling.swing_seconds
+        return self._cooling.swing_celsius * math.sin(turn + self._phase)
 
     def at_nodes(self) -> Floats:
         """Return the inlet temperature of every node."""
-        inlet: Floats = self._base + self._room + self._own
+        rooms = self._room + self._warm + self._swing()
+        inlet: Floats = self._base + rooms[self._room_of_node] + self._own
         return inlet
 
     def at_gpus(self) -> Floats:
         """Return the temperature of the air at every GPU's heat sink."""
         return self._machines.spread(self.at_nodes()) + self._rear
 
-
-def _wander(value: Floats, sigma: float, seconds: float, noise: Floats) -> Floats:
-    """Return the next second of an Ornstein-Uhlenbeck process of spread `sigma`."""
-    keep = np.exp(-1.0 / seconds)
-    following: Floats = value * keep + sigma * np.sqrt(1.0 - keep**2) * noise
-    return following
+    def readings(self, node_watts: Floats) -> dict[str, Floats]:
+        """Return what the building's sensors in racks and rooms show."""
+        machines, rooms = self._machines, len(self._room)
+        count = np.bincount(machines.rack_of)
+        inlet = machines.by_rack(self.at_nodes()) / count
+        racks = machines.by_rack(node_watts)
+        watts = np.bincount(machines.room_of, racks, rooms)
+        noise = self._sensors.normal(size=(2, max(len(inlet), rooms)))
+        room = self._cooling.supply_celsius + self._room + self._warm + self._swing()
+        humidity = HUMIDITY_RATIO * np.exp(-0.06 * (room - self._cooling.supply_celsius))
+        return {
+            "rack_inlet_temperature_celsius": inlet + 0.1 * noise[0, : len(inlet)],
+            "facility_room_temperature_celsius": np.round(room + 0.05 * noise[1, :rooms], 1),
+            "facility_relative_humidity_ratio": np.round(humidity, 3),
+            "facility_dew_point_celsius": DEW_POINT_CELSIUS + 0.05 * noise[0, :rooms],
+            "facility_it_power_watts": np.round(watts, -2),
+            "facility_data_quality": np.ones(rooms),
+        }

@@ -1,94 +1,151 @@
-"""Draws a random scenario: 64 GPUs, some jobs, one fault of each mode, all from a seed.
+"""Draws a random scenario: a fleet with jobs and faults of different layers, all from a seed.
 
 Faults begin after the first quarter and are fully developed at least 120 s before the end. No two
-touch the same job, so that the truth says which incident belongs to which.
+reach the same nodes or jobs, so that the truth says which incident belongs to which. Severities are
+even in log over the mode's range (see `Mode`): d' from about 6 to 100 where there is noise, the
+upper half of it in the intermittent form, which has less time to show.
 """
+
+import math
 
 import numpy as np
 
 from simulator.check import check
+from simulator.claims import Claims
 from simulator.faults import FAULTS
 from simulator.faults.fault import Mode
 from simulator.fleet import Machines
-from simulator.scenario import Fault, Fleet, Form, Job, Scenario
+from simulator.lineup import harmless, jobs
+from simulator.places import Places, places
+from simulator.scenario import AirCooling, Cooling, Fault, Fleet, Form, Job, LiquidCooling, Scenario
 from simulator.seeds import generator
 
 FORMS: tuple[Form, ...] = ("sudden", "gradual", "intermittent")
 DURATION_SECONDS = 1500
 TAIL_SECONDS = 150.0  # at least, from onset to the end
 DEVELOPED_SECONDS = 120.0  # at least, from full severity to the end
-NODES_PER_JOB = 2
+TRIES = 200
+LIQUID_SHARE = 0.6  # of the fleets
+SWING_CELSIUS, SWING_SECONDS = 0.4, 2400.0  # a chiller's cycle
+RAW_METERS = 0.25
+# Largest reach first: what is left for the small ones is always enough to look for.
+WIDE = ("facility", "storage_target", "cdu", "rack", "switch", "job", "rank")
 
 
-def draw(seed: int, duration_seconds: int = DURATION_SECONDS, nodes: int = 8) -> Scenario:
-    """Return a scenario with one fault of each mode at a random place, time, form and severity.
+def draw(
+    seed: int,
+    duration_seconds: int = DURATION_SECONDS,
+    nodes: int = 64,
+    faults: int = 5,
+    modes: tuple[str, ...] = tuple(FAULTS),
+) -> Scenario:
+    """Return a scenario with `faults` faults of different layers, drawn from `modes`.
 
-    `nodes` is a multiple of 2 and gives at least as many jobs as there are modes. The same seed
-    draws the same scenario.
+    The same arguments draw the same scenario. `nodes` of at least two a fault are needed.
 
     Raises:
-        ValueError: if there are fewer jobs than modes, or too little time.
+        ValueError: if the faults cannot be kept apart, or there is too little time.
 
     """
-    fleet, random = Fleet(nodes=nodes), generator(seed, "draw")
-    if nodes // NODES_PER_JOB < len(FAULTS):
-        raise ValueError(f"{nodes} nodes: {len(FAULTS) * NODES_PER_JOB} are needed, two a fault")
     if duration_seconds / 4 + 2 * TAIL_SECONDS > duration_seconds:
         raise ValueError(f"{duration_seconds} s: too short to learn, fail and be found")
-    jobs = _jobs(fleet.node_names(), random)
-    hit = random.permutation(len(jobs))[: len(FAULTS)]
-    machines = Machines(fleet)
-    faults = tuple(
-        _fault(mode, jobs[index], machines, duration_seconds, random)
-        for mode, index in zip(FAULTS.values(), hit, strict=True)
-    )
+    random = generator(seed, "draw")
+    fleet = Fleet(nodes=nodes, cooling=_cooling(modes, random), raw_meters=RAW_METERS)
+    own = jobs(fleet.node_names(), random)
+    drawer = _Drawer(fleet, own, duration_seconds, random)
+    drawn = drawer.faults(_fitting(modes, fleet), faults)
+    own, works = harmless(own, drawer.free(), duration_seconds, random)
     scenario = Scenario(
-        name=f"draw-{seed}", duration_seconds=duration_seconds, fleet=fleet, job=jobs, fault=faults
-    )
+        name=f"draw-{seed}", duration_seconds=duration_seconds, fleet=fleet, job=own,
+        fault=drawn, maintenance=works,
+    )  # fmt: skip
     check(scenario, scenario.name)
     return scenario
 
 
-def _jobs(names: tuple[str, ...], random: np.random.Generator) -> tuple[Job, ...]:
-    pairs = [names[i : i + NODES_PER_JOB] for i in range(0, len(names) - 1, NODES_PER_JOB)]
-    return tuple(
-        Job(
-            name=f"train-{number}",
-            nodes=pair,
-            step_seconds=round(float(random.uniform(1.8, 3.2)), 2),
-            checkpoint_every=int(random.integers(90, 160)),
-            evaluation_every=int(random.integers(180, 260)),
-            first_step=int(random.integers(2_000, 60_000)),
+def _cooling(modes: tuple[str, ...], random: np.random.Generator) -> Cooling:
+    liquid = random.random() < LIQUID_SHARE
+    kinds = {FAULTS[name].cooling for name in modes}
+    if len(modes) == 1 and kinds != {""}:
+        liquid = kinds == {"liquid"}
+    kind = LiquidCooling if liquid else AirCooling
+    return kind(swing_celsius=SWING_CELSIUS, swing_seconds=SWING_SECONDS)
+
+
+def _fitting(modes: tuple[str, ...], fleet: Fleet) -> list[Mode]:
+    kind = "liquid" if isinstance(fleet.cooling, LiquidCooling) else "air"
+    return [own for name in modes if (own := FAULTS[name]).cooling in {"", kind}]
+
+
+class _Drawer:
+    """Draws faults into one fleet and keeps what each reaches apart."""
+
+    def __init__(
+        self, fleet: Fleet, own: tuple[Job, ...], duration: int, random: np.random.Generator
+    ) -> None:
+        machines = Machines(fleet)
+        self._jobs, self._duration, self._random = own, duration, random
+        self._places: Places = places(machines, own)
+        self._claims = Claims(machines, own)
+        self._taken: frozenset[int] = frozenset()
+
+    def free(self) -> list[int]:
+        """Return which jobs no fault reaches, the smallest first."""
+        claim = [self._claims.nodes("job", index) for index in range(len(self._jobs))]
+        free = [index for index, nodes in enumerate(claim) if not nodes & self._taken]
+        return sorted(free, key=lambda index: len(claim[index]))
+
+    def faults(self, modes: list[Mode], count: int) -> tuple[Fault, ...]:
+        """Return faults of different layers that do not meet, in the order of their onset."""
+        for _ in range(TRIES):
+            self._taken = frozenset()
+            drawn = [self._fault(mode) for mode in self._choose(modes, count)]
+            found = [fault for fault in drawn if fault is not None]
+            if len(found) == count:
+                return tuple(sorted(found, key=lambda fault: fault.onset_seconds))
+        raise ValueError(f"{count} faults of different layers cannot be kept apart in this fleet")
+
+    def _choose(self, modes: list[Mode], count: int) -> list[Mode]:
+        """Choose modes as they come, one a layer; those of the widest reach stand first."""
+        one_each: dict[str, Mode] = {}
+        for place in self._random.permutation(len(modes)):
+            mode = modes[int(place)]
+            one_each.setdefault(mode.layer, mode)
+        return sorted(list(one_each.values())[:count], key=_reach)
+
+    def _fault(self, mode: Mode) -> Fault | None:
+        """Return a fault where nothing is taken yet, or None."""
+        entity = self._entity(mode)
+        if entity is None:
+            return None
+        form, ramp = FORMS[self._random.integers(len(FORMS))], float(self._random.integers(60, 150))
+        on, off = float(self._random.integers(60, 100)), float(self._random.integers(20, 40))
+        develops = {"sudden": 0.0, "gradual": ramp, "intermittent": 2 * (on + off) + on}
+        latest = self._duration - max(TAIL_SECONDS, develops[form] + DEVELOPED_SECONDS)
+        low, high = mode.severities
+        if form == "intermittent":
+            low = math.sqrt(low * high)
+        return Fault(
+            mode=mode.name,
+            entity=entity,
+            onset_seconds=float(self._random.integers(self._duration // 4 + 1, int(latest))),
+            severity=round(math.exp(self._random.uniform(math.log(low), math.log(high))), 3),
+            form=form,
+            ramp_seconds=ramp,
+            on_seconds=on,
+            off_seconds=off,
         )
-        for number, pair in enumerate(pairs, start=1)
-    )
+
+    def _entity(self, mode: Mode) -> str | None:
+        known = list(self._places[mode.entity_kind].items())
+        for place in self._random.permutation(len(known)):
+            entity, index = known[int(place)]
+            reach = self._claims.nodes(mode.entity_kind, index)
+            if not reach & self._taken:
+                self._taken |= reach
+                return entity
+        return None
 
 
-def _fault(
-    mode: Mode, job: Job, machines: Machines, duration: int, random: np.random.Generator
-) -> Fault:
-    form = FORMS[random.integers(len(FORMS))]
-    ramp = float(random.integers(60, 150))
-    beat_on, beat_off = float(random.integers(60, 100)), float(random.integers(20, 40))
-    develops = {"sudden": 0.0, "gradual": ramp, "intermittent": 2 * (beat_on + beat_off) + beat_on}
-    latest = duration - max(TAIL_SECONDS, develops[form] + DEVELOPED_SECONDS)
-    low, high = mode.severities
-    return Fault(
-        mode=mode.name,
-        entity=_entity(mode, job, machines, random),
-        onset_seconds=float(random.integers(int(duration / 4) + 1, int(latest))),
-        severity=round(float(np.exp(random.uniform(np.log(low), np.log(high)))), 2),
-        form=form,
-        ramp_seconds=ramp,
-        on_seconds=beat_on,
-        off_seconds=beat_off,
-    )
-
-
-def _entity(mode: Mode, job: Job, machines: Machines, random: np.random.Generator) -> str:
-    if mode.entity_kind == "job":
-        return f"job/{job.name}"
-    node = machines.node(job.nodes[random.integers(len(job.nodes))])
-    own = machines.gpus_of(node)
-    places = machines.gpus[own] if mode.entity_kind == "gpu" else machines.ports[own]
-    return places[random.integers(len(places))]
+def _reach(mode: Mode) -> int:
+    return WIDE.index(mode.entity_kind) if mode.entity_kind in WIDE else len(WIDE)

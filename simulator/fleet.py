@@ -1,24 +1,30 @@
-"""The machines of a scenario: names, and where each stands in the arrays."""
+"""The machines of a scenario: names, where each stands in the arrays, and what hangs on what."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forewarn import entity as entities
-from simulator.hardware import HARDWARE, Hardware
-from simulator.scenario import Fleet
+from simulator.hardware import HARDWARE, LIQUID, Hardware
+from simulator.scenario import Fleet, LiquidCooling
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+UPLINKS = 8  # of a leaf switch; its ports 1 … are the nodes', the uplinks come behind
+LOCAL, SHARED = "/scratch", "/data"  # mounts of every node
 
 
 class Machines:
     """Nodes, GPUs and ports in order; GPU and port `i` of node `n` stand at `n * width + i`.
 
-    Every GPU has one network port beside it, so both arrays have the same length.
+    Every GPU has one network port beside it, so both arrays have the same length. Racks, loops,
+    feeds, rooms and storages are numbered in order; `rack_of` is by node, `loop_of` and the others
+    by rack. Every rack has one leaf switch of the same number.
     """
 
     def __init__(self, fleet: Fleet) -> None:
-        self.hardware: Hardware = HARDWARE[fleet.hardware]
+        self.liquid = isinstance(fleet.cooling, LiquidCooling)
+        self.hardware: Hardware = (LIQUID if self.liquid else HARDWARE)[fleet.hardware]
         self.width = fleet.gpus_per_node
         self.names = fleet.node_names()
         self.nodes = [entities.path("node", name) for name in self.names]
@@ -26,9 +32,25 @@ class Machines:
         self.gpus = [f"{node}/gpu/{slot}" for node in self.nodes for slot in slots]
         ports = range(self.width)
         self.ports = [f"{node}/nic/mlx5_{i}/port/1" for node in self.nodes for i in ports]
-        racks = [number // fleet.nodes_per_rack + 1 for number in range(len(self.nodes))]
-        self.racks = [f"r{rack:02d}" for rack in racks]
-        self.switches = [f"leaf{rack:02d}" for rack in racks]
+        self.local_mounts = [entities.path("node", name, "mount", LOCAL) for name in self.names]
+        self.shared_mounts = [entities.path("node", name, "mount", SHARED) for name in self.names]
+        self._hang(fleet)
+
+    def _hang(self, fleet: Fleet) -> None:
+        self.rack_of: Indices = np.arange(len(self.names)) // fleet.nodes_per_rack
+        self.racks = _names("r{:02d}", self.rack_of)
+        self.switches = _names("leaf{:02d}", self.rack_of)
+        racks = np.arange(len(self.racks))
+        per_loop = fleet.cooling.racks_per_loop if isinstance(fleet.cooling, LiquidCooling) else 1
+        self.loop_of: Indices = racks // per_loop
+        self.loops = _names("cdu-{}", self.loop_of) if self.liquid else []
+        self.feed_of: Indices = racks // fleet.racks_per_feed
+        self.feeds = _names("feed-{}", self.feed_of)
+        self.storage_of: Indices = racks // fleet.racks_per_storage
+        self.storages = _names("fs{}", self.storage_of)
+        self.room_of: Indices = racks // fleet.racks_per_room
+        self.rooms = _names("room-{}", self.room_of)
+        self.switch_ports = fleet.nodes_per_rack * self.width  # of a leaf, without its uplinks
 
     def node(self, name: str) -> int:
         """Return the index of the node called `name`. Raises ValueError."""
@@ -38,6 +60,10 @@ class Machines:
         """Return where the GPUs (and the ports) of a node stand."""
         return slice(node * self.width, (node + 1) * self.width)
 
+    def nodes_in(self, rack: int) -> Indices:
+        """Return the nodes of a rack."""
+        return np.flatnonzero(self.rack_of == rack)
+
     def spread(self, per_node: Floats) -> Floats:
         """Repeat a value of every node for each of its GPUs."""
         return np.repeat(per_node, self.width)
@@ -46,3 +72,17 @@ class Machines:
         """Sum a value of every GPU over its node."""
         summed: Floats = per_gpu.reshape(-1, self.width).sum(axis=1)
         return summed
+
+    def by_rack(self, per_node: Floats) -> Floats:
+        """Sum a value of every node over its rack."""
+        return np.bincount(self.rack_of, per_node, len(self.racks)).astype(np.float64)
+
+    def switch_port(self, port: int) -> str:
+        """Return the switch port that the port `port` (its index) is plugged into."""
+        rack = int(self.rack_of[port // self.width])
+        first = int(self.nodes_in(rack)[0]) * self.width
+        return f"switch/{self.switches[rack]}/port/{port - first + 1}"
+
+
+def _names(pattern: str, groups: Indices) -> list[str]:
+    return [pattern.format(number + 1) for number in range(int(groups.max()) + 1)]

@@ -9,13 +9,19 @@ import numpy as np
 from forewarn.catalogue import CATALOGUE
 from forewarn.records import Frame, Layout, Outcome
 from forewarn.wire import encode_layout
-from simulator.fleet import Floats, Indices, Machines
+from simulator.announce import SOURCE
+from simulator.fleet import Bools, Floats, Indices, Machines
 from simulator.nodes import Nodes
 from simulator.scenario import Imperfection
 from simulator.seeds import generator
-from simulator.signals import GPU_SIGNALS, NIC_SIGNALS, NODE_SIGNALS
+from simulator.signals import (
+    GPU_SIGNALS,
+    LOCAL_MOUNT_SIGNALS,
+    NIC_SIGNALS,
+    NODE_SIGNALS,
+    SHARED_MOUNT_SIGNALS,
+)
 
-SOURCE = "agent"
 PERIODS = (1, 10, 60)
 
 
@@ -25,7 +31,8 @@ class NodeFrames:
     def __init__(self, machines: Machines, imperfection: Imperfection, seed: int) -> None:
         self._machines = machines
         width = machines.width
-        blocks = ((GPU_SIGNALS, width), (NIC_SIGNALS, width), (NODE_SIGNALS, 1))
+        mounts = ((LOCAL_MOUNT_SIGNALS, 1), (SHARED_MOUNT_SIGNALS, 1))
+        blocks = ((GPU_SIGNALS, width), (NIC_SIGNALS, width), (NODE_SIGNALS, 1), *mounts)
         self._signals = [name for names, count in blocks for name in names for _ in range(count)]
         self._first = _first_positions(blocks)
         periods = np.array([CATALOGUE[name].period_seconds for name in self._signals])
@@ -34,6 +41,10 @@ class NodeFrames:
         self._layouts: dict[tuple[int, int], bytes] = {}
         self._phase = generator(seed, "frames.phase").integers(0, 60, len(machines.nodes))
         self._lost = generator(seed, "frames.lost")
+        gpus = len(GPU_SIGNALS) * width
+        self._gpu_at: Indices = np.where(
+            np.arange(len(self._signals)) < gpus, np.arange(len(self._signals)) % width, -1
+        )
         self._imperfection = imperfection
 
     def fill(self, readings: dict[str, Floats]) -> None:
@@ -44,15 +55,21 @@ class NodeFrames:
             own = values.reshape(nodes, -1)
             self._matrix[:, first : first + own.shape[1]] = own
 
-    def frames(self, cluster: str, second: int, nodes: Nodes) -> list[Frame]:
-        """Return the frames of all nodes that are up, less those that were lost on the way."""
+    def frames(self, cluster: str, second: int, nodes: Nodes, lost: Bools) -> list[Frame]:
+        """Return the frames of all nodes that are up, less those that did not arrive.
+
+        Of a GPU that is `lost` every reading fails: the driver still lists it and answers nothing.
+        """
+        gone = lost.reshape(-1, self._machines.width)
+        bad = np.atleast_1d(gone.any(axis=1))
         missed = self._lost.random(len(self._phase)) < self._imperfection.missed_frame
         out = []
         for node in np.flatnonzero(nodes.up):
             period = self._period(int(node), second, nodes)
             seq = nodes.next_seq(int(node), SOURCE)
             if not missed[node]:
-                out.append(self._frame(cluster, int(node), second, nodes, period, seq))
+                silent = gone[node] if bad[node] else None
+                out.append(self._frame(cluster, int(node), second, nodes, period, seq, silent))
         return out
 
     def _period(self, node: int, second: int, nodes: Nodes) -> int:
@@ -63,10 +80,11 @@ class NodeFrames:
         return 10 if beat % 10 == 0 else 1
 
     def _frame(
-        self, cluster: str, node: int, second: int, nodes: Nodes, period: int, seq: int
-    ) -> Frame:
+        self, cluster: str, node: int, second: int, nodes: Nodes, period: int, seq: int,
+        silent: Bools | None,
+    ) -> Frame:  # fmt: skip
         values = self._matrix[node, self._due[period]]
-        outcome = self._fail(values)
+        outcome = self._fail(values, period, silent)
         return Frame(
             cluster=cluster,
             node=self._machines.names[node],
@@ -79,14 +97,18 @@ class NodeFrames:
             outcome=outcome,
         )
 
-    def _fail(self, values: Floats) -> bytes:
-        """Let a few readings fail: NaN and FAILED, as the agent does."""
+    def _fail(self, values: Floats, period: int, silent: Bools | None) -> bytes:
+        """Let a few readings fail, and all of silent GPUs: NaN and FAILED, as the agent does."""
         count = self._lost.poisson(self._imperfection.failed_reading * len(values))
-        if not count:
+        if not count and silent is None:
             return b""
         outcome = np.full(len(values), Outcome.OK, dtype=np.uint8)
         failed = self._lost.integers(0, len(values), count)
-        outcome[failed], values[failed] = Outcome.FAILED, np.nan
+        outcome[failed] = Outcome.FAILED
+        if silent is not None:
+            at = self._gpu_at[self._due[period]]
+            outcome[(at >= 0) & silent[at]] = Outcome.FAILED
+        values[outcome != Outcome.OK] = np.nan
         return outcome.tobytes()
 
     def _layout(self, node: int, period: int) -> bytes:
@@ -100,6 +122,8 @@ class NodeFrames:
         gpus, ports = self._machines.gpus[own], self._machines.ports[own]
         entities = [*gpus * len(GPU_SIGNALS), *ports * len(NIC_SIGNALS)]
         entities += [self._machines.nodes[node]] * len(NODE_SIGNALS)
+        entities += [self._machines.local_mounts[node]] * len(LOCAL_MOUNT_SIGNALS)
+        entities += [self._machines.shared_mounts[node]] * len(SHARED_MOUNT_SIGNALS)
         due = self._due[period]
         return layout([(self._signals[i], entities[i]) for i in due])
 

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.fleet import Floats, Machines
-from simulator.load import Knobs, Load
+from simulator.knobs import Knobs
+from simulator.load import Load
 from simulator.seeds import generator
+from simulator.wander import settle
 
-IDLE, POWER_CAP, HW_SLOWDOWN, HW_THERMAL = 0x1, 0x4, 0x8, 0x40  # NVML clock-event bits
+IDLE, POWER_CAP, HW_SLOWDOWN, HW_THERMAL, HW_BRAKE = 0x1, 0x4, 0x8, 0x40, 0x80  # NVML bits
 POWER_EXPONENT = 2.2
 CLOCK_STEP_HERTZ = 15e6
 # Spread between devices of one model, relative (offset: celsius).
@@ -23,7 +25,13 @@ POWER_JITTER = 0.01  # second to second, relative to the switching power
 # Memory sits beside the core under the same plate: warmer at rest (AcmeTrace medians 40 and 51 C),
 # level with it under load (99th percentiles 66 and 67 C on A100; stacked HBM3 runs warmer).
 MEMORY_SHARE, MEMORY_OFFSET_CELSIUS = 0.80, 17.0
-ECC_PER_SECOND, REPLAYS_PER_SECOND = 1 / 14_400, 1 / 28_800  # background, mean over devices
+# Background of healthy devices, mean over them.
+ECC_PER_SECOND, REPLAYS_PER_SECOND, CRC_PER_SECOND = 1 / 14_400, 1 / 28_800, 1 / 28_800
+RECOVERIES_PER_CRC = 1 / 60  # a scale-up link retrains once in so many errors
+FULL_WIDTH = 16
+BRAKE_CLOCK_RATIO = 0.5
+# A scale-up link that resends loses this share of its throughput per error and second.
+RESEND_SHARE, RESEND_MOST = 0.01, 0.25
 
 
 class Gpus:
@@ -60,22 +68,54 @@ class Gpus:
         self.ecc: Floats = made.poisson(self._ecc_rate * 86_400).astype(float)
         self.replays: Floats = made.poisson(0.5, count).astype(float)
         self._remapped: Floats = made.binomial(1, 0.02, count).astype(float)
+        self.braked: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self.lost = self.braked.copy()
+        self.braked_seconds: Floats = np.zeros(count)
+        self.uncorrected: Floats = np.zeros(count)
+        self.pending: Floats = np.zeros(count)
+        self.crc: Floats = made.poisson(0.3, count).astype(float)
+        self.recoveries: Floats = np.zeros(count)
+        self.width: Floats = np.full(count, float(FULL_WIDTH))
+        self._resending: Floats = np.zeros(count)
 
     def reload_driver(self, where: slice) -> None:
         """Begin the volatile counters anew, as a driver reload or a reboot does."""
         counters = (self.energy, self.capped_seconds, self.slowed_seconds, self.ecc, self.replays)
-        for counter in counters:
+        others = (self.braked_seconds, self.uncorrected, self.pending, self.crc, self.recoveries)
+        for counter in (*counters, *others):
             counter[where] = 0.0
 
     def speed(self) -> Floats:
         """Return how fast each GPU computes, 1 for a nominal one at its training clock."""
         return self.speed_made * self.clock
 
-    def advance(self, load: Load, inlet: Floats, knobs: Knobs) -> None:
-        """Go on by one second under `load`, with air of `inlet` celsius at the sinks."""
-        self._heat(self._draw_power(load), inlet, knobs)
+    def exchange(self) -> Floats:
+        """Return by what factor an exchange takes longer: narrow PCIe, links that resend.
+
+        A network port sends from device memory over PCIe, so half the lanes are half the rate.
+        """
+        factor: Floats = FULL_WIDTH / self.width / (1.0 - self._resending)
+        return factor
+
+    def advance(
+        self,
+        load: Load,
+        around: Floats,
+        knobs: Knobs,
+        plate: Floats | float = 1.0,
+        braked: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Go on by one second under `load`, with air or coolant of `around` celsius.
+
+        `plate` is a factor on the resistance to the coolant, `braked` says whose rack's supplies
+        hold the power brake.
+        """
+        if braked is not None:
+            self.braked = braked
+        self._heat(self._draw_power(load), around, plate, knobs)
         self._watch_limit()
-        self._count()
+        self._break(knobs)
+        self._count(knobs)
 
     def _draw_power(self, load: Load) -> Floats:
         hw = self.hardware
@@ -85,6 +125,7 @@ class Gpus:
         still += hw.leakage_watts_per_kelvin * np.maximum(self.celsius - 40.0, 0.0)
         self.slowed = self._too_hot.copy()
         wanted = np.where(self.slowed, hw.slowdown_clock_ratio, 1.0)
+        wanted = np.where(self.braked, np.minimum(wanted, BRAKE_CLOCK_RATIO), wanted)
         room = (hw.power_limit_watts - still) / np.maximum(switching, 1.0)
         allowed = np.minimum(wanted, room ** (1 / POWER_EXPONENT))
         self.capped = (allowed < wanted - 1e-9).astype(float)
@@ -92,16 +133,16 @@ class Gpus:
         watts: Floats = still + switching * allowed**POWER_EXPONENT
         return watts
 
-    def _heat(self, watts: Floats, inlet: Floats, knobs: Knobs) -> None:
+    def _heat(self, watts: Floats, around: Floats, plate: Floats | float, knobs: Knobs) -> None:
         hw = self.hardware
         self.watts = watts
         paste = hw.paste_kelvin_per_watt * self._paste * knobs.paste
         base, sink = (r * self._sink for r in (hw.base_kelvin_per_watt, hw.sink_kelvin_per_watt))
-        _settle(self._over_paste, paste * watts, hw.paste_seconds * knobs.paste)
-        _settle(self._over_base, base * watts, hw.base_seconds)
-        _settle(self._over_sink, sink * watts, hw.sink_seconds)
+        settle(self._over_paste, paste * watts, hw.paste_seconds * knobs.paste)
+        settle(self._over_base, base * watts, hw.base_seconds)
+        settle(self._over_sink, sink * plate * watts, hw.sink_seconds * plate)
         over = self._over_paste + self._over_base + self._over_sink
-        self.celsius = inlet + hw.silicon_kelvin_per_watt * watts + over
+        self.celsius = around + hw.silicon_kelvin_per_watt * watts + over
 
     def _watch_limit(self) -> None:
         """Engage below the slowdown margin, release above another: the hardware's hysteresis."""
@@ -109,12 +150,24 @@ class Gpus:
         self._too_hot |= margin <= self.hardware.slowdown_margin_celsius
         self._too_hot &= margin < self.hardware.release_margin_celsius
 
-    def _count(self) -> None:
+    def _break(self, knobs: Knobs) -> None:
+        """Take over what broke: lost devices, lanes, memory rows, links."""
+        self.lost = knobs.lost > 0
+        self.width = FULL_WIDTH / 2.0**knobs.lanes_halved
+        self.uncorrected += knobs.poisoned
+        self.pending = np.maximum(self.pending, knobs.poisoned)
+        self._resending = np.minimum(RESEND_SHARE * knobs.crc, RESEND_MOST)
+
+    def _count(self, knobs: Knobs) -> None:
         self.energy += self.watts
         self.capped_seconds += self.capped
         self.slowed_seconds += self.slowed
-        self.ecc += self._errors.poisson(self._ecc_rate)
-        self.replays += self._errors.poisson(REPLAYS_PER_SECOND, len(self.replays))
+        self.braked_seconds += self.braked
+        self.ecc += self._errors.poisson(self._ecc_rate + knobs.ecc)
+        self.replays += self._errors.poisson(REPLAYS_PER_SECOND + knobs.replays)
+        errors = self._errors.poisson(CRC_PER_SECOND + knobs.crc)
+        self.crc += errors
+        self.recoveries += self._errors.binomial(errors, RECOVERIES_PER_CRC)
 
     def readings(self, load: Load) -> dict[str, Floats]:
         """Return what the driver reports, in catalogue units, at the sensors' resolution."""
@@ -142,13 +195,18 @@ class Gpus:
             "gpu_throttle_power_seconds_total": self.capped_seconds,
             "gpu_throttle_thermal_seconds_total": self.slowed_seconds,
             "gpu_ecc_corrected_errors_total": self.ecc,
-            "gpu_ecc_uncorrected_errors_total": 0 * ones,
+            "gpu_ecc_uncorrected_errors_total": self.uncorrected,
             "gpu_pcie_replays_total": self.replays,
-            "gpu_pcie_link_width": 16 * ones,
+            "gpu_pcie_link_width": self.width,
+            "gpu_pcie_link_width_max": FULL_WIDTH * ones,
+            "gpu_throttle_power_brake_seconds_total": self.braked_seconds,
+            "scale_up_crc_errors_total": self.crc,
+            "scale_up_replays_total": self.crc,
+            "scale_up_recoveries_total": self.recoveries,
             "gpu_temperature_limit_celsius": hw.limit_celsius * ones,
             "gpu_power_limit_watts": hw.power_limit_watts * ones,
             "gpu_row_remap_corrected_rows_total": self._remapped,
-            "gpu_row_remap_pending": 0 * ones,
+            "gpu_row_remap_pending": self.pending,
         }
 
     def _clock(self, load: Load, noise: Floats) -> Floats:
@@ -160,13 +218,9 @@ class Gpus:
 
     def _reasons(self, load: Load) -> Floats:
         bits = np.where(load.allocated, 0, IDLE) + POWER_CAP * (self.capped > 0)
-        reasons: Floats = (bits + (HW_SLOWDOWN | HW_THERMAL) * self.slowed).astype(float)
+        bits += HW_SLOWDOWN * (self.slowed | self.braked) + HW_BRAKE * self.braked
+        reasons: Floats = (bits + HW_THERMAL * self.slowed).astype(float)
         return reasons
-
-
-def _settle(kelvin: Floats, target: Floats, seconds: Floats | float) -> None:
-    """Move a temperature difference towards its target for one second, in place."""
-    kelvin += (target - kelvin) * -np.expm1(-1.0 / seconds)
 
 
 def _percent(share: Floats) -> Floats:

@@ -3,21 +3,30 @@
 import numpy as np
 
 from simulator.fleet import Floats, Machines
+from simulator.knobs import Knobs
 from simulator.load import Load
 from simulator.seeds import generator
 
 CLOCK_SECONDS, CLOCK_SIGMA_SECONDS = 120.0, 40e-6  # NTP on a quiet network
+FULL_DISK = 0.995  # the rest is kept for root
 EDAC_PER_SECOND = 1 / 86_400
 # A management controller shows a mean over some seconds, so that its reading every 10 s does not
 # beat against the steps of a job.
 BMC_SECONDS = 8.0
+# Kernels are launched by the host: with all cores taken by others a step takes a quarter longer.
+LAUNCH_SHARE = 0.25
+AER_PER_REPLAY = 0.1  # corrected PCIe errors that a port reports, per replay of a device
+FILLS_PER_SECOND = 1e-7  # of the local disk, by logs
+# Share of time that processes wait for shared storage, per time that it is slower than ordinary.
+BLOCKED_SHARE, BLOCKED_MOST = 0.012, 0.4
+WARM_CELSIUS, FAN_PER_KELVIN = 27.0, 0.03  # above it fans run faster
 AIR_WATTS_PER_KELVIN = 520.0  # heat that a node's air stream takes at full fan speed
 
 
 class Hosts:
     """State of all nodes; arrays are in the order of `Machines.nodes`."""
 
-    def __init__(self, machines: Machines, seed: int) -> None:
+    def __init__(self, machines: Machines, seed: int, raw_meters: float = 0.0) -> None:
         self._machines = machines
         made = generator(seed, "host.made")
         count = len(machines.nodes)
@@ -28,6 +37,14 @@ class Hosts:
         self.offset: Floats = made.normal(0.0, CLOCK_SIGMA_SECONDS, count)
         self._fan: Floats = np.full(count, 0.4)
         self._watts: Floats = np.full(count, machines.hardware.node_overhead_watts)
+        raw = generator(seed, "host.meters").random(count) < raw_meters
+        self._meter = np.where(raw, 1.0, BMC_SECONDS)
+        self._stolen: Floats = np.zeros(count)
+        self._taken: Floats = np.zeros(count)
+        self._blocked: Floats = np.zeros(count)
+        self._storage_of = machines.storage_of[machines.rack_of]
+        self._disk_made = generator(seed, "host.disk").uniform(0.25, 0.6, count)
+        self._disk: Floats = self._disk_made.copy()
 
     def _boot(self, made: np.random.Generator, count: int) -> None:
         self._cpu_pressure: Floats = made.uniform(10, 2000, count)
@@ -42,28 +59,53 @@ class Hosts:
         for counter in (*pressures, self._edac, self._aer):
             counter[node] = 0.0
 
-    def advance(self, load: Load) -> None:
+    def launch(self) -> Floats:
+        """Return how fast each node feeds its GPUs, 1 when no one else uses its cores."""
+        speed: Floats = 1.0 / (1.0 + LAUNCH_SHARE * self._stolen)
+        return speed
+
+    def advance(self, load: Load, knobs: Knobs) -> None:
         """Go on by one second."""
+        self._suffer(knobs)
         noise = self._noise.normal(size=(3, len(self.offset)))
         keep = np.exp(-1.0 / CLOCK_SECONDS)
         self.offset = self.offset * keep + CLOCK_SIGMA_SECONDS * np.sqrt(1 - keep**2) * noise[0]
-        self._cpu_pressure += (0.002 + 0.05 * load.cpu**2) * np.exp(0.3 * noise[1])
+        waiting = 0.05 * load.cpu**2 + 0.7 * self._stolen**2
+        self._cpu_pressure += np.minimum((0.002 + waiting) * np.exp(0.3 * noise[1]), 1.0)
         writing = (load.storage_read + load.storage_write) / 10e9
         self._io_pressure += (0.001 + 0.1 * writing.clip(0, 1)) * np.exp(0.3 * noise[2])
         self._edac += self._errors.poisson(EDAC_PER_SECOND, len(self._edac))
 
-    def readings(self, load: Load, gpu_watts: Floats, inlet: Floats) -> dict[str, Floats]:
-        """Return what kernel and BMC report; `gpu_watts` is the sum of each node."""
+    def _suffer(self, knobs: Knobs) -> None:
+        """Take over what others take: cores, memory, disk; what the PCIe root saw."""
+        self._stolen, self._taken = knobs.stolen.copy(), knobs.memory_taken.copy()
+        slower = knobs.saturation[self._storage_of] - 1.0
+        self._blocked = np.minimum(BLOCKED_SHARE * slower, BLOCKED_MOST)
+        self._io_pressure += self._blocked
+        self._memory_pressure += 0.5 * (self._taken > 0.5) * np.maximum(self._taken - 0.5, 0.0)
+        self._disk_made += FILLS_PER_SECOND
+        self._disk = np.maximum(self._disk_made, knobs.disk_filled)
+        replays = self._machines.total(knobs.replays)
+        self._aer += self._errors.poisson(AER_PER_REPLAY * replays)
+
+    def readings(
+        self, load: Load, gpu_watts: Floats, inlet: Floats, lost: Floats
+    ) -> dict[str, Floats]:
+        """Return what kernel and BMC report; `gpu_watts` is the sum of each node.
+
+        `lost` is 1 for each GPU that is off the bus.
+        """
         ones = np.ones(len(inlet))
         noise = self._noise.normal(size=(6, len(ones)))
-        self._watts += (self._draw(load, gpu_watts) - self._watts) / BMC_SECONDS
+        self._watts += (self._draw(load, gpu_watts) - self._watts) / self._meter
         watts = self._watts
-        self._fan += (np.clip(0.25 + watts / 12_000, 0.3, 1.0) - self._fan) * 0.05
+        asked = 0.25 + watts / 12_000 + FAN_PER_KELVIN * np.maximum(inlet - WARM_CELSIUS, 0.0)
+        self._fan += (np.clip(asked, 0.3, 1.0) - self._fan) * 0.05
         outlet = inlet + watts / (AIR_WATTS_PER_KELVIN * self._fan)
         io_wait = 0.002 + 0.1 * ((load.storage_read + load.storage_write) / 10e9).clip(0, 1)
         return {
-            "node_cpu_utilization_ratio": (0.02 + load.cpu + 0.004 * noise[0]).clip(0, 1),
-            "node_cpu_iowait_ratio": io_wait * np.exp(0.2 * noise[1]),
+            "node_cpu_utilization_ratio": self._busy(load, noise[0]),
+            "node_cpu_iowait_ratio": (io_wait + self._blocked) * np.exp(0.2 * noise[1]),
             "node_pressure_cpu_seconds_total": self._cpu_pressure,
             "node_pressure_io_seconds_total": self._io_pressure,
             "node_pressure_memory_seconds_total": self._memory_pressure,
@@ -78,9 +120,25 @@ class Hosts:
             "node_memory_ecc_corrected_errors_total": self._edac,
             "node_pcie_corrected_errors_total": self._aer,
             "node_hung_tasks_total": 0 * ones,
-            "node_gpus_present": self._machines.width * ones,
+            "node_gpus_present": self._machines.width - self._machines.total(lost),
             "node_gpus_expected": self._machines.width * ones,
+            "node_filesystem_used_ratio": np.round(self._disk, 4),
+            "node_filesystem_inodes_used_ratio": np.round(0.1 + 0.1 * self._disk, 4),
+            "node_filesystem_read_only": 0 * ones,
         }
+
+    def watts(self) -> Floats:
+        """Return what each node draws."""
+        return self._watts
+
+    def full_disks(self) -> Floats:
+        """Return 1 for each node whose local disk takes no more."""
+        return (self._disk >= FULL_DISK).astype(float)
+
+    def _busy(self, load: Load, noise: Floats) -> Floats:
+        used = 0.02 + load.cpu
+        busy: Floats = used + self._stolen * (1.0 - used) + 0.004 * noise
+        return busy.clip(0, 1)
 
     def _draw(self, load: Load, gpu_watts: Floats) -> Floats:
         own = self._machines.hardware.node_overhead_watts * self._overhead
@@ -92,5 +150,6 @@ class Hosts:
             self._machines.width
         )
         total = self._machines.hardware.node_memory_bytes
-        available: Floats = np.round(total * (1 - used + 0.002 * noise))
+        free = (1 - used) * (1 - self._taken) + 0.002 * noise
+        available: Floats = np.round(total * free.clip(0.001, 1))
         return available

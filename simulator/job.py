@@ -2,7 +2,8 @@
 
 A rank waits for data, computes, then waits for the others; when the slowest has computed, all
 exchange. What is not computing or data is communication time, so ranks beside a slow one report
-more of it.
+more of it. Without a link the exchange stands still; held up too long, or robbed of a device or a
+process, the job fails and is started anew from its checkpoint once all its machines work.
 """
 
 import math
@@ -10,33 +11,22 @@ import math
 import numpy as np
 
 from simulator.fleet import Floats, Machines
-from simulator.load import Gradient, Load
-from simulator.nic import Ports
+from simulator.knobs import Gradient
+from simulator.load import Load
+from simulator.pace import Pace
 from simulator.phases import COMPUTE, DATA, DEMANDS, EXCHANGE, MEMORY_USED, WAIT, Demand, PhaseName
-from simulator.report import PhaseChange, StepReport
+from simulator.report import LogLine, PhaseChange, Said, StepReport
 from simulator.scenario import Job
 from simulator.seeds import generator
+from simulator.step import Planner, Ranks, Step
 from simulator.training import Curve
 
-# Step to step, a healthy rank's compute time varies by 0.5 to 1 % and ranks differ by 0.3 %
-# (ByteDance straggler traces, job AR, Apache-2.0: ranks 1 to 15).
-COMPUTE_NOISE, EXCHANGE_NOISE = 0.006, 0.04
-DATA_SECONDS = 0.008
+RETRY_SECONDS = 15  # without a link, before the adapter gives up (timeout 18, 7 tries)
+STORAGE_PHASES = frozenset({"loading", "checkpoint"})
 EVENTS: dict[PhaseName, tuple[str, str]] = {
     "checkpoint": ("checkpoint_begin", "checkpoint_end"),
     "evaluation": ("evaluation_begin", "evaluation_end"),
 }
-
-
-class _Step:
-    """One step under way: when each rank does what, seconds since the start of the run."""
-
-    def __init__(self, start: float, data: Floats, compute: Floats, exchange: float) -> None:
-        self.data, self.compute = data, compute
-        self.computing = start + data
-        self.waiting = self.computing + compute
-        self.exchanging = float(self.waiting.max())
-        self.end = self.exchanging + exchange
 
 
 class JobRun:
@@ -44,56 +34,102 @@ class JobRun:
 
     def __init__(self, job: Job, machines: Machines, seed: int) -> None:
         self.job = job
-        self.nodes = [machines.node(name) for name in job.nodes]
-        width = machines.width
-        self.gpus = np.concatenate([np.arange(n * width, (n + 1) * width) for n in self.nodes])
+        self.ranks = Ranks(job, machines)
+        self.nodes, self.gpus = self.ranks.nodes, self.ranks.gpus
         self.ends = job.end_seconds or math.inf
+        self._restart = job.restart_seconds or math.inf
         self._noise = generator(seed, f"job:{job.name}")
+        self._planner = Planner(job, self.ranks, self._noise)
         self._curve = Curve(seed, job.name, job.first_step)
         self._phase: PhaseName = "loading"
         self._from, self._until = job.start_seconds, job.start_seconds + job.loading_seconds
-        self._step: _Step | None = None
-        self.steps = 0
+        self._step: Step | None = None
+        self.steps = self._saved = 0
         self._checkpoint: float | None = None
+        self._held = 0
         self.state = "waiting"
 
     def advance(
-        self, second: float, speed: Floats, ports: Ports, gradient: Gradient, load: Load
-    ) -> list[StepReport | PhaseChange]:
+        self, second: float, pace: Pace, gradient: Gradient, load: Load, starved: float = 0.0
+    ) -> list[Said]:
         """Go on from `second` to the next; put the work into `load`.
 
-        `speed` of all GPUs (1 is nominal) and the state of the ports hold for what starts now.
+        `pace` holds for what starts now; `starved` is the share of a step that all ranks wait for
+        data.
         """
-        out: list[StepReport | PhaseChange] = []
         after = second + 1.0
-        if self.state == "waiting" and self._from < after:
-            self.state = "running"
-            out.append(PhaseChange(self.job.name, "running", self._from, ""))
+        out = self._wake(after) + self._hold(second, pace)
         while self.state == "running" and self._from < after:
             self._work(max(second, self._from), min(after, self._until), load)
             if self._until >= after:
                 break
             out += self._finish(gradient)
             if self.state == "running":
-                self._begin(speed[self.gpus], ports)
+                self._begin(pace, starved)
         return out
 
-    def _finish(self, gradient: Gradient) -> list[StepReport | PhaseChange]:
+    def _wake(self, after: float) -> list[Said]:
+        """Start a job that waited or failed, when it is due."""
+        if self.state not in {"waiting", "failed"} or self._from >= after:
+            return []
+        state = "running" if self.state == "waiting" else "restarted"
+        detail = "" if state == "running" else f"from the checkpoint at step {self._saved}"
+        self.state = "running"
+        return [PhaseChange(self.job.name, state, self._from, detail)]
+
+    def _hold(self, second: float, pace: Pace) -> list[Said]:
+        """Stand still while a port has no link; give up after a while."""
+        down = np.flatnonzero(pace.down[self.gpus])
+        if not len(down) or self.state != "running" or self._step is None:
+            self._held = 0
+            return []
+        self._held += 1
+        if self._held <= RETRY_SECONDS:
+            self._step.hold(second)
+            self._until = self._step.end
+            return []
+        text = "NET/IB: Got completion with error 12, opcode 0, len 0, vendor err 129"
+        line = LogLine(self.job.name, int(down[0]), second, "nccl.error:ib_error_12", text)
+        return [line, *self.fail(second, "communication error")]
+
+    def fail(self, second: float, why: str) -> list[Said]:
+        """End the run for now; it is started anew later, from its last checkpoint."""
+        if self.state != "running":
+            return []
+        self.state, self._phase, self._step, self._held = "failed", "loading", None, 0
+        self.steps = self._saved
+        self.postpone(second + self.job.requeue_seconds)
+        return [PhaseChange(self.job.name, "failed", second, why)]
+
+    def postpone(self, until: float) -> None:
+        """Start a failed job not before `until`."""
+        self._from = max(self._from, until)
+        self._until = self._from + self.job.loading_seconds
+
+    def _finish(self, gradient: Gradient) -> list[Said]:
         """Close the phase that ends at `_until` and choose the next one."""
-        out: list[StepReport | PhaseChange] = []
+        out: list[Said] = []
         if self._step is not None:
             out.append(self._report(self._step, gradient))
         elif self._phase in EVENTS:
             out.append(PhaseChange(self.job.name, EVENTS[self._phase][1], self._until, self._phase))
         if self._phase == "checkpoint":
-            self._checkpoint = self._until - self._from
+            self._checkpoint, self._saved = self._until - self._from, self.steps
         self._phase, self._from = self._next(), self._until
         if self._from >= self.ends:
             self.state = "completed"
             out.append(PhaseChange(self.job.name, "completed", self._from, ""))
+        elif self._from >= self._restart:
+            out.append(self._restart_now())
         elif self._phase in EVENTS:
             out.append(PhaseChange(self.job.name, EVENTS[self._phase][0], self._from, self._phase))
         return out
+
+    def _restart_now(self) -> PhaseChange:
+        """Begin anew from the last checkpoint, on purpose and once."""
+        self._restart, self._phase, self.steps = math.inf, "loading", self._saved
+        detail = f"on purpose, from the checkpoint at step {self._saved}"
+        return PhaseChange(self.job.name, "restarted", self._from, detail)
 
     def _next(self) -> PhaseName:
         job, done = self.job, self.steps
@@ -106,25 +142,18 @@ class JobRun:
             return "evaluation"
         return "step"
 
-    def _begin(self, speed: Floats, ports: Ports) -> None:
+    def _begin(self, pace: Pace, starved: float) -> None:
         self._step = None
         if self._phase == "step":
-            self._step = self._plan_step(speed, ports)
+            self._step = self._planner.plan(self._from, pace, starved)
             self._until = self._step.end
-        else:
-            nominal = getattr(self.job, f"{self._phase}_seconds")
-            self._until = self._from + nominal * self._noise.normal(1.0, 0.03)
+            return
+        nominal = float(getattr(self.job, f"{self._phase}_seconds"))
+        if self._phase in STORAGE_PHASES:
+            nominal *= float(pace.storage[self.nodes].max())
+        self._until = self._from + nominal * self._noise.normal(1.0, 0.03)
 
-    def _plan_step(self, speed: Floats, ports: Ports) -> _Step:
-        job, count = self.job, len(self.gpus)
-        computing = job.step_seconds * (1.0 - job.exchange_ratio)
-        data = DATA_SECONDS * self._noise.lognormal(0.0, 0.3, count)
-        compute = computing / speed * self._noise.normal(1.0, COMPUTE_NOISE, count).clip(0.95, 1.2)
-        exchange = job.step_seconds * job.exchange_ratio
-        exchange *= abs(self._noise.normal(1.0, EXCHANGE_NOISE)) * ports.slowdown()[self.gpus].max()
-        return _Step(self._from, data, compute, exchange + ports.stalled[self.gpus].max())
-
-    def _report(self, step: _Step, gradient: Gradient) -> StepReport:
+    def _report(self, step: Step, gradient: Gradient) -> StepReport:
         self.steps += 1
         loss, norm = self._curve.at(self.steps, gradient)
         total = step.end - self._from
@@ -155,17 +184,17 @@ class JobRun:
         self._add(COMPUTE, _overlap(start, end, step.computing, step.waiting), load)
         self._add(WAIT, _overlap(start, end, step.waiting, step.exchanging), load)
         last = np.full(len(self.gpus), step.exchanging)
-        self._add(EXCHANGE, _overlap(start, end, last, step.end), load)
+        self._add(EXCHANGE, _overlap(start, end, last, step.end), load, step.slow)
 
-    def _add(self, demand: Demand, share: Floats, load: Load) -> None:
+    def _add(self, demand: Demand, share: Floats, load: Load, slow: float = 1.0) -> None:
         gpus = self.gpus
         load.busy[gpus] += demand.busy * share
         load.tensor[gpus] += demand.tensor * share
         load.memory[gpus] += demand.memory * share
         load.power[gpus] += demand.power * share
-        load.pcie[gpus] += demand.pcie * share
-        load.scale_up[gpus] += demand.scale_up * share
-        load.network[gpus] += demand.network * share
+        load.pcie[gpus] += demand.pcie / slow * share
+        load.scale_up[gpus] += demand.scale_up / slow * share
+        load.network[gpus] += demand.network / slow * share
         by_node = share.reshape(len(self.nodes), -1).mean(axis=1)
         load.cpu[self.nodes] += demand.cpu * by_node
         load.storage_read[self.nodes] += demand.read * by_node

@@ -1,4 +1,4 @@
-"""What the jobs ask of the machines in one second, and what faults change in them."""
+"""What the jobs ask of the machines in one second."""
 
 import numpy as np
 
@@ -27,28 +27,3 @@ class Load:
         """Take all work away."""
         for array in vars(self).values():
             array.fill(0)
-
-
-class Gradient:
-    """How a job's training goes wrong: the factor on its gradient norm, and whether it is NaN."""
-
-    def __init__(self) -> None:
-        self.factor = 1.0
-        self.is_nan = False
-
-
-class Knobs:
-    """What faults turn; physics reads it. At rest everything is healthy."""
-
-    def __init__(self, machines: Machines, jobs: tuple[str, ...]) -> None:
-        count = len(machines.gpus)
-        self.paste: Floats = np.ones(count)  # factor on the paste's thermal resistance
-        self.symbol_errors: Floats = np.zeros(count)  # more per second, by port
-        self.gradient = {job: Gradient() for job in jobs}
-
-    def clear(self) -> None:
-        """Turn everything back to healthy (NaN in weights does not heal: see `Gradient`)."""
-        self.paste.fill(1.0)
-        self.symbol_errors.fill(0.0)
-        for gradient in self.gradient.values():
-            gradient.factor = 1.0

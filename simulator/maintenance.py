@@ -1,7 +1,7 @@
 """Planned work on nodes: a driver reload between jobs, or a reboot that the scheduler announces."""
 
 from forewarn.records import Event, InventoryItem
-from simulator.announce import machines_items
+from simulator.announce import Announcer
 from simulator.fleet import Machines
 from simulator.gpu import Gpus
 from simulator.host import Hosts
@@ -22,10 +22,12 @@ class Works:
         gpus: Gpus,
         ports: Ports,
         hosts: Hosts,
+        announcer: Announcer,
     ) -> None:
         self._works, self._cluster = scenario.maintenance, scenario.cluster
         self._machines, self._nodes = machines, nodes
         self._gpus, self._ports, self._hosts = gpus, ports, hosts
+        self._announcer = announcer
 
     def advance(self, second: int) -> tuple[list[Event], list[InventoryItem]]:
         """Do what falls on this second; return what is told of it."""
@@ -64,4 +66,4 @@ class Works:
         self._hosts.reboot(node)
         self._nodes.come_up(node, second)
         now = self._nodes.clock(node, second)
-        return machines_items(self._machines, self._cluster, now, range(node, node + 1))
+        return self._announcer.nodes(now, range(node, node + 1))

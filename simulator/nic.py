@@ -6,8 +6,9 @@ The classic InfiniBand counters are narrow: they stop at the catalogue's `satura
 import numpy as np
 
 from forewarn.catalogue import CATALOGUE
-from simulator.fleet import Floats, Machines
-from simulator.load import Knobs, Load
+from simulator.fleet import Bools, Floats, Machines
+from simulator.knobs import Knobs
+from simulator.load import Load
 from simulator.seeds import generator
 
 SYMBOL_ERRORS_PER_SECOND = 1 / 7200  # background of a healthy port
@@ -16,6 +17,9 @@ RECOVERIES_PER_SYMBOL_ERROR = 1 / 1500  # the link retrains once in so many
 RECOVERY_STALL_SECONDS = 0.25
 RETRANSMIT_SHARE, RETRANSMIT_MOST = 5e-4, 0.06  # throughput lost, per symbol error a second
 IDLE_BYTES_PER_SECOND = 2e4
+# Congestion marks of a healthy fabric, and those of one whose uplinks are asked for twice their
+# capacity, packets per second.
+MARKS_PER_SECOND, MARKS_CONGESTED_PER_SECOND = 6.0, 4000.0
 RX_WATTS, RX_LOSS_DECIBELS_PER_ERROR, RX_LOSS_MOST_DECIBELS = 0.9e-3, 0.04, 2.5
 
 
@@ -26,6 +30,7 @@ class Ports:
         made = generator(seed, "nic.made")
         count = len(machines.ports)
         self._hardware = machines.hardware
+        self._rack_of = np.repeat(machines.rack_of, machines.width)
         self._noise = generator(seed, "nic.noise")
         self._errors = generator(seed, "nic.errors")
         self._optic_watts: Floats = RX_WATTS * np.exp(made.normal(0.0, 0.08, count))
@@ -34,6 +39,9 @@ class Ports:
         self._loss: Floats = np.zeros(count)
         self._symbol_rate: Floats = np.zeros(count)
         self._carrier: Floats = made.integers(1, 6, count).astype(float)
+        self._downed: Floats = np.floor(self._carrier / 2)
+        self.down: Bools = np.zeros(count, dtype=bool)
+        self._congestion: Floats = np.zeros(count)
         self._start_counters(made, count)
 
     def _start_counters(self, made: np.random.Generator, count: int) -> None:
@@ -43,16 +51,17 @@ class Ports:
         self.rx_errors: Floats = made.poisson(0.4, count).astype(float)
         self.recoveries: Floats = made.poisson(0.2, count).astype(float)
         self.waits: Floats = np.floor(made.uniform(0, 1e6, count))
+        self.marks: Floats = np.floor(made.uniform(0, 1e5, (3, count)))  # handled, sent, seen
 
     def reboot(self, where: slice) -> None:
         """Begin all counters anew."""
         counters = (self.tx, self.rx, self.symbol_errors, self.rx_errors, self.recoveries)
-        for counter in (*counters, self.waits):
+        for counter in (*counters, self.waits, self._carrier, self._downed, *self.marks):
             counter[where] = 0.0
 
     def slowdown(self) -> Floats:
         """Return by what factor an exchange through each port takes longer."""
-        factor: Floats = 1.0 / (1.0 - self._loss)
+        factor: Floats = (1.0 + self._congestion) / (1.0 - self._loss)
         return factor
 
     def advance(self, load: Load, knobs: Knobs) -> None:
@@ -65,15 +74,26 @@ class Ports:
         self.recoveries += recovered
         self.stalled = RECOVERY_STALL_SECONDS * recovered.astype(np.float64)
         self._loss = np.minimum(RETRANSMIT_SHARE * knobs.symbol_errors, RETRANSMIT_MOST)
+        self._congestion = knobs.congestion[self._rack_of]
+        self._connect((knobs.cut > 0) | (knobs.switch_down[self._rack_of] > 0))
         self._move(load)
+
+    def _connect(self, down: Bools) -> None:
+        """Count what the driver counts when a link goes down or comes back."""
+        self._carrier += down != self.down
+        self._downed += down & ~self.down
+        self.down = down
 
     def _move(self, load: Load) -> None:
         noise = self._noise.normal(1.0, 0.005, (3, len(self.tx)))
-        rate = load.network * (1.0 - self._loss)
-        self.tx += np.floor(rate * noise[0].clip(0) + IDLE_BYTES_PER_SECOND)
-        self.rx += np.floor(rate * noise[1].clip(0) + IDLE_BYTES_PER_SECOND)
+        rate = np.where(self.down, 0.0, load.network * (1.0 - self._loss))
+        idle = IDLE_BYTES_PER_SECOND * ~self.down
+        self.tx += np.floor(rate * noise[0].clip(0) + idle)
+        self.rx += np.floor(rate * noise[1].clip(0) + idle)
         busy = load.network / self._hardware.port_bytes_per_second
-        self.waits += np.floor(2e4 * busy * noise[2].clip(0))
+        self.waits += np.floor(2e4 * busy * noise[2].clip(0) * (1.0 + 4.0 * self._congestion))
+        marks = (MARKS_PER_SECOND + MARKS_CONGESTED_PER_SECOND * self._congestion) * (busy > 0)
+        self.marks += self._errors.poisson(marks, self.marks.shape)
 
     def readings(self) -> dict[str, Floats]:
         """Return what the adapter reports, in catalogue units."""
@@ -84,15 +104,18 @@ class Ports:
         return {
             "nic_tx_bytes_total": self.tx,
             "nic_rx_bytes_total": self.rx,
-            "nic_link_up": ones,
+            "nic_link_up": (~self.down).astype(float),
             "nic_carrier_changes_total": self._carrier,
             "nic_symbol_errors_total": _narrow("nic_symbol_errors_total", self.symbol_errors),
-            "nic_link_downed_total": 0 * ones,
+            "nic_link_downed_total": _narrow("nic_link_downed_total", self._downed),
             "nic_link_recoveries_total": _narrow("nic_link_recoveries_total", self.recoveries),
             "nic_rx_errors_total": _narrow("nic_rx_errors_total", self.rx_errors),
             "nic_tx_discards_total": 0 * ones,
             "nic_rx_drops_total": 0 * ones,
             "nic_tx_wait_ticks_total": _narrow("nic_tx_wait_ticks_total", self.waits),
+            "nic_cnp_handled_packets_total": self.marks[0],
+            "nic_cnp_sent_packets_total": self.marks[1],
+            "nic_ecn_marked_packets_total": self.marks[2],
             "nic_link_speed_bytes_per_second": self._hardware.port_bytes_per_second * ones,
             "nic_link_speed_max_bytes_per_second": self._hardware.port_bytes_per_second * ones,
             "nic_optical_temperature_celsius": np.round(self._optic_celsius + 0.3 * noise[0], 1),

@@ -4,10 +4,9 @@ import hashlib
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from forewarn.records import NANOSECONDS
-from simulator.fleet import Floats, Machines
+from simulator.fleet import Bools, Floats
 from simulator.seeds import generator
 
 AGENT_LATE_SECONDS = 0.004  # at most: an agent wakes a little after the second
@@ -16,13 +15,15 @@ AGENT_LATE_SECONDS = 0.004  # at most: an agent wakes a little after the second
 class Nodes:
     """What frames and events need to know of the nodes that send them."""
 
-    def __init__(self, machines: Machines, start_unix_nano: int, seed: int) -> None:
-        count = len(machines.nodes)
-        self._start, self._seed, self._names = start_unix_nano, seed, machines.names
-        late = generator(seed, "nodes.late").uniform(0, AGENT_LATE_SECONDS, count)
+    def __init__(
+        self, names: tuple[str, ...], start_unix_nano: int, seed: int, component: str = "nodes"
+    ) -> None:
+        count = len(names)
+        self._start, self._seed, self._names = start_unix_nano, seed, names
+        late = generator(seed, f"{component}.late").uniform(0, AGENT_LATE_SECONDS, count)
         self._late: Floats = late
         self.offset: Floats = np.zeros(count)
-        self.up: NDArray[np.bool_] = np.ones(count, dtype=bool)
+        self.up: Bools = np.ones(count, dtype=bool)
         self.started = [0] * count
         self._boots = [0] * count
         self.boot_id = [self._boot(node) for node in range(count)]

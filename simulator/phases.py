@@ -25,7 +25,7 @@ class Demand(msgspec.Struct, frozen=True, kw_only=True):
 # Inside a step a rank computes, then waits for the others and exchanges: collective kernels spin,
 # so a waiting GPU looks busy and draws more than half of its power.
 COMPUTE = Demand(busy=1.0, tensor=0.58, memory=0.45, power=1.0, cpu=0.12,
-                 pcie=1.5e9, scale_up=9e10, network=4e9)  # fmt: skip
+                 pcie=1.5e9, scale_up=9e10, network=4e9, read=2e8)  # fmt: skip
 EXCHANGE = Demand(busy=1.0, tensor=0.0, memory=0.25, power=0.62, cpu=0.12,
                   pcie=6e9, scale_up=2e11, network=1.8e10)  # fmt: skip
 WAIT = Demand(busy=1.0, tensor=0.0, memory=0.10, power=0.50, cpu=0.12)

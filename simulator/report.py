@@ -1,4 +1,4 @@
-"""What a job says in one second: finished steps and changes of phase."""
+"""What a job says in one second: finished steps, changes of its state, lines of its log."""
 
 import msgspec
 
@@ -25,9 +25,22 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PhaseChange(msgspec.Struct, frozen=True):
-    """A change of the job's state at `seconds` since the start; `detail` names the phase."""
+    """A change of the job's state at `seconds` since the start; `detail` says of what or why."""
 
     job: str
     state: str
     seconds: float
     detail: str
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """A known line in the log of one rank, with its code."""
+
+    job: str
+    rank: int
+    seconds: float
+    code: str
+    text: str
+
+
+Said = StepReport | PhaseChange | LogLine

@@ -3,13 +3,13 @@
 import numpy as np
 
 from forewarn import entity as entities
-from forewarn.records import Event, Frame
+from forewarn.records import Event, Frame, Severity
 from forewarn.wire import encode_layout
 from simulator.fleet import Floats, Machines
 from simulator.frames import layout
 from simulator.job import JobRun
 from simulator.nodes import Nodes
-from simulator.report import PhaseChange, StepReport
+from simulator.report import LogLine, PhaseChange, StepReport
 from simulator.signals import CHECKPOINT_SIGNALS, JOB_SIGNALS, RANK_SIGNALS
 
 TOKENS_QUANTUM = 4096
@@ -59,6 +59,7 @@ class JobFrames:
             rate,
             rate * self._flops_per_token / self._peak,
             self._run.job.first_step + report.step,
+            float(report.exchange.mean()),
         ]
         if report.checkpoint_seconds is not None:
             values.append(report.checkpoint_seconds)
@@ -91,16 +92,31 @@ class JobFrames:
             self._layouts[key] = encode_layout(layout(pairs))
         return self._layouts[key]
 
-    def event(self, change: PhaseChange, nodes: Nodes) -> Event:
-        """Return a change of state as an event of rank 0's node."""
-        node = self._run.nodes[0]
+    def event(self, said: PhaseChange | LogLine, nodes: Nodes) -> Event:
+        """Return a change of state as an event of rank 0's node, a line as one of its rank's."""
+        if isinstance(said, LogLine):
+            entity = f"{self.entity}/rank/{said.rank}"
+            return self._event(
+                entity, said.code, "major", said.text, said.rank, said.seconds, nodes
+            )
+        why = f" ({said.detail})" if said.detail else ""
+        text = f"job {said.job}: {said.state} after step {self._run.steps}{why}"
+        severity: Severity = "major" if said.state == "failed" else "info"
+        code = f"job.state:{said.state}"
+        return self._event(self.entity, code, severity, text, 0, said.seconds, nodes)
+
+    def _event(
+        self, entity: str, code: str, severity: Severity, text: str, rank: int, seconds: float,
+        nodes: Nodes,
+    ) -> Event:  # fmt: skip
+        node = int(self._run.gpus[rank]) // self._machines.width
         return Event(
             cluster=self._cluster,
-            entity=self.entity,
-            code=f"job.state:{change.state}",
-            time_unix_nano=nodes.clock(node, change.seconds),
-            severity="info",
-            text=f"job {change.job}: {change.state} after step {self._run.steps}",
+            entity=entity,
+            code=code,
+            time_unix_nano=nodes.clock(node, seconds),
+            severity=severity,
+            text=text,
             node=self._machines.names[node],
             source=self._source,
             boot_id=nodes.boot_id[node],

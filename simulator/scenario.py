@@ -20,25 +20,50 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """A table of the file: an unknown key in it is an error."""
 
 
-class AirCooling(_Section, frozen=True, kw_only=True, tag_field="kind", tag="air"):
-    """Room air: the mean temperature at the rack inlets and how far it slowly wanders (1 sigma)."""
+class _Cooling(_Section, frozen=True, kw_only=True, tag_field="kind"):
+    """What both ways of cooling have: room air at the rack inlets.
+
+    It wanders slowly by `wander_celsius` (1 sigma) and swings by `swing_celsius` up and down in
+    `swing_seconds`: a day, a season, or the cycle of a chiller.
+    """
 
     supply_celsius: Annotated[float, msgspec.Meta(ge=5, le=45)] = 24.0
     wander_celsius: Annotated[float, msgspec.Meta(ge=0, le=5)] = 0.4
+    swing_celsius: Annotated[float, msgspec.Meta(ge=0, le=15)] = 0.0
+    swing_seconds: Positive = 86400.0
 
 
-# The next way of cooling becomes a second member of this union, told apart by `kind`.
-Cooling = AirCooling
+class AirCooling(_Cooling, frozen=True, kw_only=True, tag="air"):
+    """Room air takes the heat of the GPUs."""
+
+
+class LiquidCooling(_Cooling, frozen=True, kw_only=True, tag="liquid"):
+    """Coolant of a distribution unit takes the heat of the GPUs; room air that of the rest."""
+
+    coolant_celsius: Annotated[float, msgspec.Meta(ge=10, le=50)] = 32.0
+    racks_per_loop: Count = 4
+
+
+Cooling = AirCooling | LiquidCooling
 
 
 class Fleet(_Section, frozen=True, kw_only=True):
-    """Which machines there are: nodes `n01`, `n02` …; `hardware` is a row of HARDWARE."""
+    """Which machines there are: nodes `n01`, `n02` …; `hardware` is a row of HARDWARE.
+
+    Racks follow one another: each has its leaf switch; `racks_per_feed`, `racks_per_storage` and
+    `racks_per_room` hang on one power feed, one shared file system and one room. `raw_meters` is
+    the share of nodes whose power meter does not smooth: read every 10 s it beats with the steps.
+    """
 
     nodes: Annotated[int, msgspec.Meta(ge=1, le=20_000)] = 8
     gpus_per_node: Annotated[int, msgspec.Meta(ge=1, le=8)] = 8
     nodes_per_rack: Count = 4
+    racks_per_feed: Count = 2
+    racks_per_storage: Count = 4
+    racks_per_room: Count = 8
     hardware: Literal["h100-sxm"] = "h100-sxm"
     cooling: Cooling = AirCooling()
+    raw_meters: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
 
     def node_names(self) -> tuple[str, ...]:
         """Return the names of all nodes, in order."""
@@ -51,7 +76,11 @@ class Job(_Section, frozen=True, kw_only=True):
 
     `end_seconds` 0 is the end of the run; `checkpoint_every` and `evaluation_every` count steps,
     0 is never. `exchange_ratio` is the share of a step spent in communication not hidden by
-    computing; `mfu_ratio` what the job reaches when nothing is wrong.
+    computing; `mfu_ratio` what the job reaches when nothing is wrong. Ranks are laid out as
+    Megatron-LM does: tensor innermost, then data, `pipeline` stages outermost; the last stage
+    computes `last_stage_load` times as long (it has the vocabulary). `restart_seconds` is when the
+    job is started anew from its checkpoint on purpose, 0 is never; a job that failed is started
+    anew `requeue_seconds` later if all its machines work.
     """
 
     name: Name
@@ -69,6 +98,11 @@ class Job(_Section, frozen=True, kw_only=True):
     first_step: Annotated[int, msgspec.Meta(ge=0)] = 0
     parameters: Positive = 8e9
     mfu_ratio: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.42
+    pipeline: Count = 1
+    tensor: Count = 1
+    last_stage_load: Annotated[float, msgspec.Meta(ge=1, le=2)] = 1.0
+    restart_seconds: Seconds = 0.0
+    requeue_seconds: Positive = 60.0
 
 
 class Fault(_Section, frozen=True, kw_only=True):

@@ -11,14 +11,16 @@ gpu_pcie_tx_bytes_per_second gpu_pcie_rx_bytes_per_second scale_up_tx_bytes_per_
 gpu_memory_used_bytes gpu_energy_joules_total gpu_memory_clock_hertz
 gpu_throttle_power_seconds_total gpu_throttle_thermal_seconds_total
 gpu_ecc_corrected_errors_total gpu_ecc_uncorrected_errors_total
-gpu_pcie_replays_total gpu_pcie_link_width
+gpu_pcie_replays_total gpu_pcie_link_width gpu_throttle_power_brake_seconds_total
+scale_up_crc_errors_total scale_up_replays_total scale_up_recoveries_total
 gpu_temperature_limit_celsius gpu_power_limit_watts
-gpu_row_remap_corrected_rows_total gpu_row_remap_pending
+gpu_row_remap_corrected_rows_total gpu_row_remap_pending gpu_pcie_link_width_max
 """.split())  # fmt: skip
 NIC_SIGNALS = tuple("""
 nic_tx_bytes_total nic_rx_bytes_total nic_link_up nic_carrier_changes_total
 nic_symbol_errors_total nic_link_downed_total nic_link_recoveries_total nic_rx_errors_total
 nic_tx_discards_total nic_rx_drops_total nic_tx_wait_ticks_total
+nic_cnp_handled_packets_total nic_cnp_sent_packets_total nic_ecn_marked_packets_total
 nic_link_speed_bytes_per_second nic_link_speed_max_bytes_per_second
 nic_optical_temperature_celsius nic_optical_rx_power_watts nic_bit_error_ratio
 """.split())  # fmt: skip
@@ -31,15 +33,57 @@ node_outlet_temperature_celsius node_fan_speed_ratio
 node_memory_ecc_corrected_errors_total node_pcie_corrected_errors_total node_hung_tasks_total
 node_gpus_present node_gpus_expected
 """.split())  # fmt: skip
-SCHEDULER = "scheduler"  # the source of NODE_EVENTS
-GPU_EVENTS = ("gpu.clock_event",)
-NODE_EVENTS = ("node.maintenance",)
+LOCAL_MOUNT_SIGNALS = tuple("""
+node_filesystem_used_ratio node_filesystem_inodes_used_ratio node_filesystem_read_only
+""".split())  # fmt: skip
+SHARED_MOUNT_SIGNALS = tuple("""
+storage_operation_latency_seconds storage_operations_total storage_rpc_slot_wait_seconds
+storage_rpc_backlogged_requests_total storage_mount_probe_seconds
+""".split())  # fmt: skip
+SWITCH_SIGNALS = ("switch_up", "switch_temperature_celsius")
+SWITCH_PORT_SIGNALS = tuple("""
+switch_port_utilization_ratio switch_port_rx_bytes_total switch_port_tx_bytes_total
+switch_port_discards_total switch_port_symbol_errors_total switch_port_tx_wait_ticks_total
+switch_port_buffer_watermark_bytes
+""".split())  # fmt: skip
+CDU_SIGNALS = tuple("""
+facility_coolant_flow_liters_per_second facility_coolant_supply_temperature_celsius
+facility_coolant_return_temperature_celsius facility_coolant_differential_pressure_pascals
+facility_coolant_supply_pressure_pascals facility_coolant_return_pressure_pascals
+facility_heat_removed_watts facility_pump_speed_ratio
+""".split())  # fmt: skip
+RACK_AIR_SIGNALS = ("rack_inlet_temperature_celsius",)
+RACK_COOLANT_SIGNALS = tuple("""
+rack_coolant_flow_liters_per_second rack_coolant_return_temperature_celsius
+rack_coolant_differential_pressure_pascals rack_coolant_valve_position_ratio rack_leak_detected
+""".split())  # fmt: skip
+RACK_POWER_SIGNALS = ("rack_power_watts", "rack_power_supplies_up", "rack_power_limit_watts")
+ROOM_SIGNALS = tuple("""
+facility_room_temperature_celsius facility_relative_humidity_ratio facility_dew_point_celsius
+facility_it_power_watts facility_data_quality
+""".split())  # fmt: skip
+FEED_SIGNALS = tuple("""
+pdu_power_watts pdu_current_amperes pdu_current_limit_amperes pdu_voltage_volts
+pdu_breaker_load_ratio
+""".split())  # fmt: skip
+STORAGE_SIGNALS = tuple("""
+storage_read_bytes_total storage_write_bytes_total storage_target_io_seconds_total
+storage_errors_total storage_target_used_ratio
+""".split())  # fmt: skip
+SCHEDULER = "scheduler"  # the source of maintenance
+GPU_EVENTS = ("gpu.clock_event", "nvidia.xid")
+NIC_EVENTS = ("nic.link_state",)
+NODE_EVENTS = ("kernel.oom",)
+SCHEDULER_EVENTS = ("node.maintenance",)
+SWITCH_PORT_EVENTS = ("switch.port_state",)
+SUPPLY_EVENTS = ("psu.state",)
+RANK_EVENTS = ("nccl.error", "job.log_event")
 RANK_SIGNALS = tuple("""
 rank_step_seconds rank_compute_seconds rank_data_wait_seconds rank_communication_seconds
 """.split())  # fmt: skip
 JOB_SIGNALS = tuple("""
 job_loss job_gradient_norm job_step_seconds job_tokens_per_step job_tokens_per_second job_mfu_ratio
-job_completed_steps_total
+job_completed_steps_total job_communication_seconds
 """.split())  # fmt: skip
 CHECKPOINT_SIGNALS = ("job_checkpoint_seconds",)  # of jobs that make checkpoints
 # A NaN loss is seen where the loss is collected.

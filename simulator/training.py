@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from simulator.load import Gradient
+from simulator.knobs import Gradient
 from simulator.seeds import generator
 
 LOSS_FLOOR, LOSS_SPAN, LOSS_STEPS = 2.1, 1.2, 4000.0  # nats; a run some way in

@@ -4,10 +4,15 @@ from detector.families.band import Band
 from detector.families.context import Context
 from detector.families.contract import Scorer
 from detector.families.counter import Counter
+from detector.families.devices import Devices
 from detector.families.event import Events
+from detector.families.frozen import Frozen
 from detector.families.limits import Limits
+from detector.families.peers import Peers
 from detector.families.progress import Progress
-from detector.series import Series
+from detector.families.silence import Silence
+from detector.population import Population
+from detector.series import F32, Block, Series
 from detector.verdict.ledger import Ledger
 from detector.verdict.tails import Tails
 from forewarn.catalogue import Family
@@ -18,8 +23,10 @@ FAMILIES: dict[Family, type] = {
     "band": Band,
     "context": Context,
     "counter": Counter,
+    "peers": Peers,
     "progress": Progress,
     "event": Events,
+    "silence": Silence,
 }
 
 
@@ -34,5 +41,14 @@ class Families:
         self.context = Context(self.tails, series, inventory, self.band.release)
         # Context first: what it takes over, the band leaves alone.
         self.scorers: tuple[Scorer, ...] = (self.context, self.band, self.counter)
+        self.peers = Peers(series)
+        self.population = Population(series)
+        self.silence = Silence(cluster, inventory, ledger)
+        self.devices = Devices(cluster, series, inventory, ledger, self.population, self.silence)
+        self.frozen = Frozen(series, self._fast)
         self.events = Events(cluster, ledger)
         self.progress = Progress(cluster, ledger)
+
+    def _fast(self, block: Block) -> F32:
+        """Return the levels of a block, smoothed over two minutes."""
+        return self.band.state(block).fast

@@ -42,8 +42,8 @@ class State:
 
     banded: Bool = field(default_factory=flags)
     load: Bool = field(default_factory=flags)
-    up: F32 = field(default_factory=floats)  # 1 where high is bad
-    down: F32 = field(default_factory=floats)
+    up: Bool = field(default_factory=flags)  # high is bad
+    down: Bool = field(default_factory=flags)
     floor_absolute: F32 = field(default_factory=floats)
     floor_relative: F32 = field(default_factory=floats)
     quantum: F32 = field(default_factory=floats)
@@ -193,7 +193,7 @@ def _prepare(s: State, block: Block, local: int) -> None:
     own = floors.effect(signal)
     s.banded[local] = floors.banded(signal)
     s.load[local] = signal.name in floors.LOAD
-    s.up[local] = signal.bad in {Bad.HIGH, Bad.BOTH}
+    s.up[local] = signal.bad in {Bad.HIGH, Bad.BOTH} and signal.name not in floors.BURSTS
     s.down[local] = signal.bad in {Bad.LOW, Bad.BOTH}
     s.floor_absolute[local] = max(own.absolute, 1e-12)
     s.floor_relative[local] = own.relative

@@ -5,31 +5,49 @@ written (and taken over by decide) as a whole or not at all.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import msgspec
 
-from detector.incidents.assess import gravest
+from detector.incidents.evidence import MAX_EVIDENCE, hold, is_open, superseded
 from detector.incidents.identity import id_of, key_of
+from detector.incidents.index import Home, Index
 from detector.incidents.join import choose
 from detector.incidents.lifecycle import note
+from detector.incidents.places import Place
 from detector.incidents.seat import Knowledge, Seat
 from detector.incidents.store import Store
+from detector.incidents.waiting import Waiting
 from forewarn.incident import Incident, TimelineItem
 from forewarn.language import Text
 from forewarn.records import Finding
 
 
 class Casebook:
-    """Changes to the incidents of one step; `now` is the stream's clock, ns."""
+    """Changes to the incidents of one step; `now` is the stream's clock, ns.
+
+    `places` is where the findings stand that are counted but not shown.
+    """
 
     def __init__(
-        self, incidents: Iterable[Incident], store: Store, known: Knowledge, now: int
+        self,
+        incidents: Iterable[Incident],
+        store: Store,
+        known: Knowledge,
+        now: int,
+        waiting: Waiting,
     ) -> None:
         self.before = {incident.id: incident for incident in incidents}
         self.after = dict(self.before)
-        self.now = now
+        self.now, self.waiting = now, waiting
         self.joined = 0
+        self.places: dict[Home, Place] = {}
         self._store, self._known = store, known
+
+    @cached_property
+    def index(self) -> Index:
+        """Return what finds incidents; made when the first finding asks."""
+        return Index(self.after.values(), self._known)
 
     def changed(self) -> list[Incident]:
         """Return incidents that differ from before, in the order of their first evidence."""
@@ -38,54 +56,126 @@ class Casebook:
 
     def put(self, incident: Incident) -> None:
         """Take a new revision of an incident."""
+        self.index.put(incident)  # made, where it is not yet, of what was there before
         self.after[incident.id] = incident
 
-    def take(self, finding: Finding) -> None:
+    def revise(self, incident: Incident) -> None:
+        """Take a revision of an incident in which no finding came or went."""
+        self.index.revise(incident)
+        self.after[incident.id] = incident
+
+    def take(self, finding: Finding) -> bool:
         """Use a finding: an update of a known one, one more of an open incident, or a new one's.
 
-        A finding that was used in this or a later revision is ignored: the bus delivers at least
-        once.
+        Return whether an incident holds one finding more. A finding that was used in this or a
+        later revision is ignored: the bus delivers at least once. One that opens nothing by
+        itself waits for an incident that it belongs to.
         """
-        used = self._drafted(finding) or self._store.joined(finding.cluster, finding.id)
+        used = self._used(finding)
         if used is None:
-            self._join(self._known.seat(finding))
-        elif used[0] < finding.seq:
-            self._update(used[1], finding)
+            return self._join(self._known.seat(finding))
+        if used.seq < finding.seq:
+            self._update(used, finding)
+        return False
 
-    def _drafted(self, finding: Finding) -> tuple[int, str] | None:
-        """Find a finding among what this step has changed and the store does not know yet."""
-        for incident in self.changed():
-            for own in incident.evidence:
-                if own.id == finding.id and incident.cluster == finding.cluster:
-                    return own.seq, incident.id
-        return None
+    def _used(self, finding: Finding) -> Place | None:
+        """Return where a finding stands, and how far it was used."""
+        home = finding.cluster, finding.id
+        if home in self.places:
+            return self.places[home]
+        incident = self.after.get(self.index.homes.get(home, ""))
+        for own in incident.evidence if incident is not None else ():
+            if own.id == finding.id:
+                return _place(own, self.index.homes[home])
+        return self._store.places.get(*home)
 
-    def _update(self, into: str, finding: Finding) -> None:
+    def _update(self, used: Place, finding: Finding) -> None:
         """Keep the latest revision; an incident that is over is not opened by it."""
-        incident = self.after.get(into)
+        incident = self.after.get(self.home(used.incident))
         if incident is None:
             return
-        evidence = tuple(finding if own.id == finding.id else own for own in incident.evidence)
-        self.put(
-            msgspec.structs.replace(incident, evidence=evidence, updated_at_unix_nano=self.now)
-        )
+        at = next((n for n, own in enumerate(incident.evidence) if own.id == finding.id), None)
+        if at is None:
+            self._recount(incident, used, finding)
+            return
+        self._known.seat(finding)  # in its latest revision
+        changes: dict[str, object] = {
+            "evidence": (*incident.evidence[:at], finding, *incident.evidence[at + 1 :])
+        }
+        if finding.id in incident.not_collected:  # it speaks again
+            changes["not_collected"] = tuple(
+                own for own in incident.not_collected if own != finding.id
+            )
+        self.revise(msgspec.structs.replace(incident, updated_at_unix_nano=self.now, **changes))
 
-    def _join(self, seat: Seat) -> None:
+    def _recount(self, incident: Incident, used: Place, finding: Finding) -> None:
+        """Follow a finding that is counted but not shown."""
+        self.places[finding.cluster, finding.id] = _place(finding, incident.id)
+        change = is_open(finding) - used.is_open
+        if change:
+            count = max(0, incident.evidence_left_out_open + change)
+            self.revise(msgspec.structs.replace(incident, evidence_left_out_open=count))
+
+    def home(self, id_: str) -> str:
+        """Return what an incident has become, if it was merged into others."""
+        while (own := self.after.get(id_)) is not None and own.merged_into:
+            id_ = own.merged_into
+        return id_
+
+    def _join(self, seat: Seat) -> bool:
+        found = choose(seat, self.index, self._known)
+        if found is None and self.waiting.take(seat.finding, self.now):
+            return False
         self.joined += 1
-        found = choose(seat, self.after.values(), self._known)
-        self.put(self.open(seat) if found is None else self._add(found, seat))
+        if found is not None:
+            self._add(found, seat)
+            return True
+        opened = self.open(seat)
+        self.put(opened)
+        for own in self.waiting.belonging(seat):
+            if self._used(own) is None:
+                self._add(self.after[opened.id], self._known.seat(own))
+        return True
 
-    def _add(self, incident: Incident, seat: Seat) -> Incident:
-        earlier = (_superseded(own, seat.finding) for own in incident.evidence)
-        evidence = (*earlier, seat.finding)
-        grown = msgspec.structs.replace(
+    def _add(self, incident: Incident, seat: Seat) -> None:
+        """Add a finding: it is shown, or counted where enough say the same."""
+        finding = seat.finding
+        changes: dict[str, object] = {
+            "jobs": union(incident.jobs, seat.jobs),
+            "updated_at_unix_nano": self.now,
+        }
+        if finding.entity not in incident.affected:
+            changes["affected"] = (*incident.affected, finding.entity)
+        grown = msgspec.structs.replace(incident, **changes)
+        profile = self.index.get(incident.id)
+        is_full = len(incident.evidence) >= MAX_EVIDENCE
+        if is_full and profile is not None and not profile.is_telling(finding):
+            self._count(grown, seat)
+            return
+        earlier = superseded(incident.evidence, finding)
+        grown, left = hold(grown, (*earlier, finding))
+        grown = note(grown, self.now, "evidence", describe(finding))
+        if earlier is incident.evidence and not left:
+            self.index.grow(grown, seat)
+            self.after[grown.id] = grown
+        else:
+            self.put(grown)
+        self.set_aside(incident.id, left)
+
+    def _count(self, incident: Incident, seat: Seat) -> None:
+        counted = msgspec.structs.replace(
             incident,
-            evidence=evidence,
-            severity=gravest(evidence),
-            affected=union(incident.affected, (seat.finding.entity,)),
-            jobs=union(incident.jobs, seat.jobs),
+            evidence_left_out=incident.evidence_left_out + 1,
+            evidence_left_out_open=incident.evidence_left_out_open + is_open(seat.finding),
         )
-        return note(grown, self.now, "evidence", describe(seat.finding))
+        self.after[incident.id] = counted
+        self.index.grow(counted, seat)
+        self.set_aside(incident.id, (seat.finding,))
+
+    def set_aside(self, id_: str, findings: Iterable[Finding]) -> None:
+        """Note where findings stand that their incident counts but does not show."""
+        for own in findings:
+            self.places[own.cluster, own.id] = _place(own, id_)
 
     def open(self, seat: Seat) -> Incident:
         """Make a new incident for a finding, of the next generation of its key."""
@@ -112,26 +202,16 @@ class Casebook:
         )
 
     def _generation(self, cluster: str, key: str) -> int:
-        drafted = (
-            own.generation
-            for own in self.after.values()
-            if own.cluster == cluster and own.key == key
-        )
-        return max(self._store.generation(cluster, key), *drafted, 0)
+        drafted = self.index.generations.get((cluster, key), 0)
+        return max(self._store.generation(cluster, key), drafted)
 
 
 def _opened(generation: int) -> str:
     return "opened" if generation == 1 else "reopened"
 
 
-def _superseded(own: Finding, by: Finding) -> Finding:
-    """Close a finding that its detector has begun anew: after a restart it knows no older ones."""
-    same = (own.entity, own.signal, own.family, own.movement, own.code)
-    if own.closed_at_unix_nano is not None or same != (
-        by.entity, by.signal, by.family, by.movement, by.code
-    ):  # fmt: skip
-        return own
-    return msgspec.structs.replace(own, closed_at_unix_nano=by.opened_at_unix_nano)
+def _place(finding: Finding, id_: str) -> Place:
+    return Place(finding.seq, id_, is_open(finding), finding.updated_at_unix_nano)
 
 
 def union(old: tuple[str, ...], new: Iterable[str]) -> tuple[str, ...]:

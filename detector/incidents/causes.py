@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from detector.incidents.kinds import NUMERIC, STOPPED, Kind
+from detector.incidents.kinds import NUMERIC, SHARED, STOPPED, Kind, Sign, sign_of
 from forewarn import codes
 from forewarn.catalogue import CATALOGUE
 from forewarn.catalogue.movements import CONDITIONS
@@ -11,10 +11,12 @@ from forewarn.errors import UnknownSignalError
 from forewarn.records import Finding
 from runbooks.model import Entry, Predicate
 from runbooks.movement import satisfies
+from runbooks.places import OWN_KINDS
 
 _JOB_ENTITIES = frozenset({"job", "rank"})
 # How firmly an entry claims an effect: it names the signal, or a symptom's entry names it.
 NAMED, LISTED = 2, 1
+MAX_SIGNS = 10_000  # remembered at a time; codes of unknown sources have no end
 
 
 class Causes:
@@ -27,15 +29,41 @@ class Causes:
             for name in {name for need in entry.need for name in _signals(need)}:
                 self._by_signal[name].append(entry)
         self._effects = {own.id: dict(self._effects_of(own)) for own in self._entries.values()}
+        self._seats = {own.id: _seats(own) for own in self._entries.values()}
+        self._known: dict[Sign, tuple[frozenset[str], frozenset[str]]] = {}
 
     def called(self, findings: Iterable[Finding]) -> frozenset[str]:
         """Return the ids of causes of which some `need` (or exact code) is among the findings."""
-        return frozenset(
-            entry.id
-            for finding in findings
-            for entry in self._by_signal[finding.signal]
-            if entry.kind == "cause" and any(meets(need, finding) for need in entry.need)
-        )
+        return frozenset().union(*(self.called_by(own) for own in findings))
+
+    def called_by(self, finding: Finding) -> frozenset[str]:
+        """Return the ids of causes that need what the finding says."""
+        return self._of(finding)[0]
+
+    def naming(self, finding: Finding) -> frozenset[str]:
+        """Return the ids of entries that need, support or cause (by an edge) what it says."""
+        return self._of(finding)[1]
+
+    def _of(self, finding: Finding) -> tuple[frozenset[str], frozenset[str]]:
+        """Work out both once for each sign; a predicate looks at nothing else of a finding."""
+        sign = sign_of(finding)
+        if sign not in self._known:
+            if len(self._known) >= MAX_SIGNS:
+                self._known.clear()
+            called = (own for own in self._by_signal[finding.signal] if _is_called(own, finding))
+            named = (own for own in self._entries.values() if self._is_named(own, finding))
+            self._known[sign] = (
+                frozenset(own.id for own in called),
+                frozenset(own.id for own in named),
+            )
+        return self._known[sign]
+
+    def _is_named(self, entry: Entry, finding: Finding) -> bool:
+        return any(meets(predicate, finding) for predicate in self._predicates(entry))
+
+    def sits(self, entry: str, kind: str) -> bool:
+        """Say whether the cause of `entry` sits at entities of that kind."""
+        return kind in self._seats[entry]
 
     def effect(self, entries: Iterable[str], kind: Kind) -> int:
         """Return how firmly any of `entries` claims to make a job suffer so: 0, LISTED or NAMED."""
@@ -43,12 +71,7 @@ class Causes:
 
     def name(self, entries: Iterable[str], finding: Finding) -> bool:
         """Say whether any of `entries` needs, supports or causes (by an edge) the finding."""
-        return any(
-            meets(predicate, finding)
-            for own in entries
-            if own in self._entries
-            for predicate in self._predicates(self._entries[own])
-        )
+        return not self.naming(finding).isdisjoint(entries)
 
     def absorbs(self, entry: str, finding: Finding) -> bool:
         """Say whether `entry` folds the finding in: by its code, or as another entry's need."""
@@ -72,6 +95,20 @@ class Causes:
             if symptom.kind != "cause" and entry.id in _listed(symptom):
                 yield from ((kind, LISTED) for kind in _suffers(symptom.need))
         yield from ((kind, NAMED) for kind in _suffers(self._predicates(entry)))
+
+
+def _seats(entry: Entry) -> frozenset[str]:
+    """Return the kinds of entity that the cause sits at: of those its word means, what it needs.
+
+    `facility` means a coolant unit and a power unit: the signal needed says which.
+    """
+    names = [name for need in entry.need for name in _signals(need)]
+    own = {CATALOGUE[name].entity for name in names if name in CATALOGUE} & SHARED
+    return OWN_KINDS[entry.entity] & own or OWN_KINDS[entry.entity]
+
+
+def _is_called(entry: Entry, finding: Finding) -> bool:
+    return entry.kind == "cause" and any(meets(need, finding) for need in entry.need)
 
 
 def _listed(symptom: Entry) -> set[str]:

@@ -14,6 +14,7 @@ from forewarn.errors import WireError
 from forewarn.inventory import Inventory
 from forewarn.records import Event, Finding
 
+WORK = "node.maintenance:any"  # planned work begins or has ended
 # After one of these the job's own signals come no more: they are over, not healthy.
 JOB_ENDS = frozenset({"job.state:completed", "job.state:failed", "job.state:cancelled"})
 
@@ -28,10 +29,14 @@ class JobEnd(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What one step works on, findings in the order in which they opened."""
+    """What one step works on, findings in the order in which they opened.
+
+    `works` are the events of planned work on nodes.
+    """
 
     findings: tuple[Finding, ...]
     ends: tuple[JobEnd, ...]
+    works: tuple[Event, ...]
     offsets: dict[Position, int]
 
 
@@ -50,16 +55,19 @@ class Intake:
         """Apply inventory items; return findings, ends of jobs and the next offsets."""
         findings: list[Finding] = []
         ends: list[JobEnd] = []
+        works: list[Event] = []
         for message in messages:
             try:
-                self._one(message, findings, ends)
+                self._one(message, findings, ends, works)
             except WireError as error:
                 self._dead.send(error.reason, str(error), message)
         # Partitions may come in any order; causes are older than what they cause.
         findings.sort(key=lambda own: (own.opened_at_unix_nano, own.id, own.seq))
-        return Batch(tuple(findings), tuple(ends), offsets_after(messages))
+        return Batch(tuple(findings), tuple(ends), tuple(works), offsets_after(messages))
 
-    def _one(self, message: Message, findings: list[Finding], ends: list[JobEnd]) -> None:
+    def _one(
+        self, message: Message, findings: list[Finding], ends: list[JobEnd], works: list[Event]
+    ) -> None:
         if message.topic == "findings":
             findings.append(clean(wire.decode_finding(message.value)))
         elif message.topic == "inventory" and message.value:
@@ -69,6 +77,8 @@ class Intake:
             event = wire.decode_event(message.value)
             if _ends_job(event):
                 ends.append(JobEnd(event.cluster, event.entity, event.code, event.time_unix_nano))
+            elif codes.matches(WORK, event.code):
+                works.append(event)
 
 
 def _ends_job(event: Event) -> bool:

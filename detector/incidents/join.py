@@ -5,19 +5,20 @@ because the job shares them. A job's symptom goes to the incident of that job wh
 can cause it, else to the job's own incident. The numbers of the model stand alone.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from detector.incidents.kinds import Kind, layer_of
-from detector.incidents.lifecycle import LIVE
+from detector.incidents.index import Index
+from detector.incidents.kinds import AWAY, UP_SIGNALS, Kind, layer_of, sign_of
+from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge, Seat
+from detector.incidents.waiting import REMEMBER_SECONDS, is_in_passing
 from forewarn import entity as entities
 from forewarn.incident import Incident
-from forewarn.inventory import Inventory
 from forewarn.records import NANOSECONDS, SEVERITIES, Finding
 
-# How long after its cause a job shows a symptom at the latest: the runbook's own default for the
-# lag of an edge (runbooks.model.Edge).
-JOB_AFTER_SECONDS = 600
+# How long after its cause a symptom shows at the latest: the runbook's own default for the lag of
+# an edge (runbooks.model.Edge).
+AFTER_SECONDS = 600
 # How long a job's symptom may be told ahead of the finding that explains it: slow sensors are read
 # every 10 s and their verdict wants several readings (catalogue `period_s`, k of n).
 JOB_BEFORE_SECONDS = 120
@@ -26,138 +27,167 @@ JOB_BEFORE_SECONDS = 120
 Firmness = tuple[int, int]
 NOT: Firmness = (0, 0)
 OWN_JOB: Firmness = (1, 0)  # below any claim of a cause, which is 1 + `Causes.effect`
+ON_NODE = 3  # where the rank runs, above any claim from elsewhere
+ON_DEVICE: Firmness = (7, 0)
 ABOVE: Firmness = (4, 0)
 SAME_PLACE: Firmness = (5, 0)
 RAISED: Firmness = (6, 0)
 SAME_DEVICE: Firmness = (9, 0)
 
 
-def choose(seat: Seat, incidents: Iterable[Incident], known: Knowledge) -> Incident | None:
+def choose(seat: Seat, index: Index, known: Knowledge) -> Incident | None:
     """Return the open incident that the finding joins, or None where it opens its own."""
-    rate = _BY_KIND[seat.kind]
+    rate = _in_passing if is_in_passing(seat.finding) else _BY_KIND[seat.kind]
     rated = [
-        (rate(seat, own, known), last_onset(own), own.id, own)
-        for own in incidents
-        if own.cluster == seat.finding.cluster and own.state in LIVE
+        (rate(seat, own, known), own.last_onset, own.incident.id, own.incident)
+        for own in index.near(seat)
     ]
     best = max(rated, key=lambda own: own[:3], default=None)
     return best[3] if best is not None and best[0] > NOT else None
 
 
-def last_onset(incident: Incident) -> int:
-    """Return when its latest finding opened, ns."""
-    return max(finding.opened_at_unix_nano for finding in incident.evidence)
-
-
-def _by_place(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
+def _by_place(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     """Rate a hardware finding: same device, else above or below it where the runbook says so."""
-    held, own = known.hardware(incident), seat.finding
-    if not held:
+    finding, incident = seat.finding, own.incident
+    if not own.is_hardware:
         return NOT
-    places = {incident.entity, *(finding.entity for finding in held)}
-    if any(is_same_device(own.entity, place) for place in places):
+    if own.has_device(finding.entity):
         return SAME_DEVICE
-    inventory = known.inventory(own.cluster)
-    if _is_one_more(own, incident, held, inventory):
+    ups = known.topology(finding.cluster).hangs_on(finding.entity)
+    if own.is_raised and incident.entity in ups and sign_of(finding) in own.shown:
         return RAISED
-    related = _is_related(own, held, known)
-    if own.entity in places and (related or layer_of(own) in {layer_of(one) for one in held}):
+    related = is_related(finding, own, known)
+    if finding.entity in own.devices and (related or layer_of(finding) in own.layers):
         return SAME_PLACE
-    if related and any(_hangs_on(own.entity, place, inventory) for place in places):
-        return ABOVE
-    return NOT
+    return _by_tie(finding, own, ups, related) if is_timely(finding, own) else NOT
 
 
-def _is_one_more(
-    own: Finding, incident: Incident, held: list[Finding], inventory: Inventory
-) -> bool:
-    """Say whether the incident was raised to a parent of the device and shows the same signal."""
-    if incident.entity in {finding.entity for finding in held}:
+def _by_tie(finding: Finding, own: Profile, ups: tuple[str, ...], related: bool) -> Firmness:
+    """Rate a finding that shows at about the time of the others, by what hangs on what."""
+    place = own.incident.entity
+    if finding.entity == place and own.is_raised:
+        return SAME_PLACE  # what its devices share now shows something itself
+    hangs = finding.entity in own.ups or not own.devices.isdisjoint(ups) or place in ups
+    return ABOVE if (related and hangs) or explains_silence(finding, own) else NOT
+
+
+def is_related(finding: Finding, own: Profile, known: Knowledge) -> bool:
+    """Say whether a cause called for by one side names the other, or one drives the other."""
+    return own.drives(finding) or bool(own.common(finding)) or _is_all(finding, own)
+
+
+def _is_all(finding: Finding, own: Profile) -> bool:
+    """Say whether one side says that all peers do what the other does."""
+    if finding.movement == "all":
+        return any(signal == finding.signal for signal, _, _ in own.shown)
+    return any((signal, move) == (finding.signal, "all") for signal, move, _ in own.shown)
+
+
+def explains_silence(finding: Finding, own: Profile) -> bool:
+    """Say whether a node or its agent is away, and all else of that node only fell silent.
+
+    What has no value says nothing of its own where whatever would have read it is away as well.
+    """
+    if finding.movement not in AWAY or not all(move in AWAY for _, move, _ in own.shown):
         return False
-    shown = {(one.signal, one.movement, one.code) for one in held}
-    below = incident.entity in hangs_on(own.entity, inventory)
-    return below and (own.signal, own.movement, own.code) in shown
-
-
-def hangs_on(entity: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return what a device hangs on, and the jobs that it works for."""
-    jobs = (entities.path("job", own) for own in sorted(inventory.jobs_on(entity)))
-    return (*inventory.parents(entity), *jobs)
-
-
-def is_same_device(one: str, other: str) -> bool:
-    """Say whether both are one device or parts of it; a node or switch as a whole is none."""
-    if entities.root(one) in {one, other}:
+    root = entities.root(finding.entity)
+    if root not in own.ups and root not in own.devices:
         return False
-    return entities.inside(one, other) or entities.inside(other, one)
+    return finding.signal in UP_SIGNALS or any(signal in UP_SIGNALS for signal, _, _ in own.shown)
 
 
-def _hangs_on(one: str, other: str, inventory: Inventory) -> bool:
-    return one in inventory.parents(other) or other in inventory.parents(one)
+def is_timely(finding: Finding, own: Profile) -> bool:
+    """Say whether a finding showed while the others of an incident held, or soon before or after.
+
+    A finding that is still open goes on working, however long ago it began.
+    """
+    shown, slack = finding.opened_at_unix_nano, AFTER_SECONDS * NANOSECONDS
+    if entities.inside(own.incident.entity, finding.entity) or finding.entity in own.ups:
+        return own.onset >= shown - slack  # it is above them: no later than they by much
+    return own.onset <= shown + slack and (own.ended is None or own.ended >= shown - slack)
 
 
-def _is_related(own: Finding, held: list[Finding], known: Knowledge) -> bool:
-    """Say whether a cause called for by one side names the other side."""
-    causes = known.causes
-    if causes.name(causes.called(held), own):
-        return True
-    called = causes.called([own])
-    return any(causes.name(called, finding) for finding in held)
-
-
-def claim(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
+def claim(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     """Rate a job's symptom: same device, else what the incident can cause, else the job's own.
 
     Claims that are equally firm go to the graver fault. The numbers of a model can stop a job,
     but do not slow it.
     """
-    kind = known.kind(incident)
-    held = [] if kind != "hardware" else known.hardware(incident)
-    if any(is_same_device(seat.finding.entity, own.entity) for own in held):
+    if own.kind == "hardware" and own.has_device(seat.finding.entity):
         return SAME_DEVICE
-    if seat.job not in incident.jobs:
+    if seat.job not in own.incident.jobs:
         return NOT
-    if kind in {"slow", "stopped"}:
+    if own.kind in {"slow", "stopped"}:
         return OWN_JOB
-    if kind == "numeric":
-        held = [own for own in incident.evidence if known.seat(own).kind == "numeric"]
-        return _stopped(seat, held, known) if seat.kind == "stopped" else NOT
-    return _causal(seat, held, known)
+    if own.kind == "numeric":
+        return _stopped(seat, own, known) if seat.kind == "stopped" else NOT
+    return _causal(seat, own, known)
 
 
-def _stopped(seat: Seat, held: list[Finding], known: Knowledge) -> Firmness:
+def _stopped(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     """Rate the end of a job whose numbers went bad: theirs, unless hardware claims it."""
-    in_time = OWN_JOB if _is_in_time(seat.finding, held) else NOT
-    return max(_causal(seat, held, known), in_time)
-
-
-def _causal(seat: Seat, held: list[Finding], known: Knowledge) -> Firmness:
-    """Rate by what the findings' causes say that they do to a job, with the times in order."""
-    effect = known.causes.effect(known.causes.called(held), seat.kind)
-    if not effect or not _is_in_time(seat.finding, held):
+    held = [one for one in own.incident.evidence if known.seat(one).kind == "numeric"]
+    onset = min(one.opened_at_unix_nano for one in held)
+    closed = [one.closed_at_unix_nano for one in held if one.closed_at_unix_nano is not None]
+    ended = max(closed) if len(closed) == len(held) else None
+    called = known.causes.called(held)
+    if not _is_in_time(seat.finding, onset, ended):
         return NOT
-    return 1 + effect, max(SEVERITIES.index(own.severity) for own in held)
+    effect = known.causes.effect(called, seat.kind)
+    return (1 + effect, _gravity(held)) if effect else OWN_JOB
 
 
-def _is_in_time(symptom: Finding, held: list[Finding]) -> bool:
-    """Say whether the symptom showed while the findings held, or soon before or after.
+def _gravity(held: list[Finding]) -> int:
+    return max(SEVERITIES.index(own.severity) for own in held)
 
-    A finding that is still open goes on working on the job, however long ago it began.
+
+def _causal(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
+    """Rate by what the findings' causes say that they do to a job, with the times in order.
+
+    A rank that differs from its peers has its cause where it runs: there any cause is firmer than
+    elsewhere, and what is elsewhere is none.
     """
+    if not own.is_hardware or not _is_in_time(seat.finding, own.onset, own.ended):
+        return NOT
+    devices, node = known.topology(seat.finding.cluster).placed(seat.finding.entity)
+    if any(own.has_device(device) for device in devices):
+        return ON_DEVICE
+    effect = known.causes.effect(own.called, seat.kind)
+    is_there = not node or node in own.devices or node in own.ups or _is_above(node, own, known)
+    if not effect or (seat.finding.movement == "outlier" and not is_there):
+        return NOT
+    return (ON_NODE if node and is_there else 1) + effect, own.gravest
+
+
+def _is_above(node: str, own: Profile, known: Knowledge) -> bool:
+    return own.incident.entity in known.topology(own.incident.cluster).parents(node)
+
+
+def _is_in_time(symptom: Finding, onset: int, ended: int | None) -> bool:
+    """Say whether the symptom showed while the cause held, or soon before or after."""
     shown = symptom.opened_at_unix_nano
-    if min(own.opened_at_unix_nano for own in held) > shown + JOB_BEFORE_SECONDS * NANOSECONDS:
+    if onset > shown + JOB_BEFORE_SECONDS * NANOSECONDS:
         return False
-    oldest = shown - JOB_AFTER_SECONDS * NANOSECONDS
-    return any(own.closed_at_unix_nano is None or own.closed_at_unix_nano >= oldest for own in held)
+    return ended is None or ended >= shown - AFTER_SECONDS * NANOSECONDS
 
 
-def _by_job(seat: Seat, incident: Incident, known: Knowledge) -> Firmness:
+def _by_job(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     """Rate the numbers of a model: the job's own numeric incident and no other."""
-    mine = incident.entity == seat.entity and known.kind(incident) == "numeric"
+    mine = own.incident.entity == seat.entity and own.kind == "numeric"
     return OWN_JOB if mine else NOT
 
 
-_BY_KIND: dict[Kind, Callable[[Seat, Incident, Knowledge], Firmness]] = {
+def _in_passing(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
+    """Rate a word in passing: as any other finding, else by its node alone."""
+    near = abs(seat.finding.opened_at_unix_nano - own.last_onset) <= REMEMBER_SECONDS * NANOSECONDS
+    if not near:
+        return NOT
+    node = seat.finding.entity
+    beneath = seat.kind == "hardware" and (node in own.ups or node in own.devices)
+    return max(_BY_KIND[seat.kind](seat, own, known), ABOVE if beneath else NOT)
+
+
+_BY_KIND: dict[Kind, Callable[[Seat, Profile, Knowledge], Firmness]] = {
     "hardware": _by_place,
     "slow": claim,
     "stopped": claim,

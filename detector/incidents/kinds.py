@@ -4,6 +4,7 @@ A job's symptom is not where a fault sits: it goes to the hardware incident that
 it makes the job's own incident.
 """
 
+from functools import lru_cache
 from typing import Literal
 
 from forewarn import entity as entities
@@ -11,6 +12,8 @@ from forewarn.catalogue import CATALOGUE
 from forewarn.records import Finding
 
 Kind = Literal["hardware", "numeric", "slow", "stopped"]
+# What a finding says, whatever it says it of: signal, movement, code.
+Sign = tuple[str, str, str]
 
 # The numbers of the model itself: what hardware does to them is not seen in any device's signal,
 # so they stand on their own (failures TRN-02 to TRN-05).
@@ -34,6 +37,11 @@ LOAD = frozenset(
     " nic_rx_bytes_total nic_tx_bytes_total nic_utilization_ratio node_cpu_utilization_ratio"
     " node_power_watts".split()
 )
+AWAY = frozenset({"absent", "zero", "stuck"})  # it does not speak, or says the same for ever
+UP_SIGNALS = frozenset({"node_up", "agent_up"})  # that speak for a whole node
+# What stands above devices and can be the fault itself. A node is raised to only by a majority of
+# its parts: its log speaks of each of them.
+SHARED = frozenset("rack switch switch_port cdu pdu facility storage_target".split())
 FALLS = frozenset({"down", "step_down", "zero", "below"})
 _JOB_LAYERS = frozenset({"job", "rank"})
 
@@ -51,9 +59,27 @@ def kind_of(finding: Finding, job: str) -> Kind:
     return "hardware"
 
 
+def sign_of(finding: Finding) -> Sign:
+    """Return what the finding says."""
+    return finding.signal, finding.movement, finding.code
+
+
 def is_load(finding: Finding) -> bool:
     """Say whether it is a fall of how busy a device is."""
     return finding.signal in LOAD and finding.movement in FALLS
+
+
+@lru_cache
+def drivers_of(signal: str) -> frozenset[str]:
+    """Return the signals that drive one (catalogue `context`), and what drives those in turn."""
+    found: set[str] = set()
+    waiting = [signal]
+    while waiting:
+        own = CATALOGUE.get(waiting.pop())
+        fresh = set(own.context if own is not None else ()) - found
+        found |= fresh
+        waiting += fresh
+    return frozenset(found - {signal})
 
 
 def layer_of(finding: Finding) -> str:

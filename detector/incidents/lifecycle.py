@@ -9,12 +9,16 @@ from typing import Literal
 
 import msgspec
 
+from detector.incidents.evidence import is_open
 from forewarn.incident import Incident, State, TimelineItem
 from forewarn.records import NANOSECONDS, SEVERITIES
 
 # Quiet for this long counts as over: the longest period of a detector's slow aggregates (60 s)
 # times the persistence of the slowest class; flapping within it stays one incident.
 QUIET_SECONDS = 300
+# Where a finding was lost with its detector, quiet proves less: what took its place learns anew for
+# a while (bands and counters: half an hour) before it would say it again.
+QUIET_UNHEARD_SECONDS = 3600
 # A resolved incident takes a person's word (confirm, refute) as before; after a day it is filed.
 CLOSE_SECONDS = 24 * 3600
 LIVE: frozenset[State] = frozenset({"open", "acknowledged", "mitigated"})
@@ -73,7 +77,7 @@ def note(incident: Incident, now: int, what: str, text: str = "", by: str = "") 
 def follow_evidence(incident: Incident, now: int) -> Incident:
     """Move as the findings and the time say: to mitigated and back, to resolved, to closed."""
     if incident.state in {"open", "acknowledged"} and not is_showing(incident):
-        return move(incident, "mitigated", now, text="no finding is open any more")
+        return move(incident, "mitigated", now, text="no finding is open any more" + _but(incident))
     if incident.state == "mitigated":
         return _out_of_quiet(incident, now)
     if incident.state == "resolved" and _since(incident.resolved_at_unix_nano, now, CLOSE_SECONDS):
@@ -85,9 +89,22 @@ def _out_of_quiet(incident: Incident, now: int) -> Incident:
     if is_showing(incident):
         before: State = "acknowledged" if was_acknowledged(incident) else "open"
         return move(incident, before, now, text="a finding is open again")
-    if _since(incident.mitigated_at_unix_nano, now, QUIET_SECONDS):
-        return move(incident, "resolved", now, text=f"quiet for {QUIET_SECONDS} s")
+    seconds = QUIET_UNHEARD_SECONDS if _is_unheard(incident) else QUIET_SECONDS
+    if _since(incident.mitigated_at_unix_nano, now, seconds):
+        return move(incident, "resolved", now, text=f"quiet for {seconds} s" + _but(incident))
     return incident
+
+
+def _is_unheard(incident: Incident) -> bool:
+    """Say whether findings of it were lost with their detector, shown or only counted."""
+    marked = any(line.what == "not_collected" for line in incident.timeline)
+    return bool(incident.not_collected) or (marked and incident.evidence_left_out > 0)
+
+
+def _but(incident: Incident) -> str:
+    if not _is_unheard(incident):
+        return ""
+    return "; some are not collected: nobody knows whether they are over"
 
 
 def _since(begin: int | None, now: int, seconds: int) -> bool:
@@ -95,8 +112,10 @@ def _since(begin: int | None, now: int, seconds: int) -> bool:
 
 
 def is_showing(incident: Incident) -> bool:
-    """Say whether any finding of it is still open."""
-    return any(finding.closed_at_unix_nano is None for finding in incident.evidence)
+    """Say whether any finding of it is still open, as far as anybody still speaks of it."""
+    if incident.evidence_left_out_open > 0:
+        return True
+    return any(is_open(own) and own.id not in incident.not_collected for own in incident.evidence)
 
 
 def was_acknowledged(incident: Incident) -> bool:

@@ -1,108 +1,179 @@
 """Raises a fault to what its devices share: three hot GPUs of one loop are one incident there.
 
-A shared parent is believed when most of its own show the same signal and the others do not.
+A shared parent is believed when most of its own show the same signal and the others do not, or
+when it shows something itself that explains them.
 """
 
-from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 
 from detector.incidents.casebook import Casebook
-from detector.incidents.join import hangs_on
-from detector.incidents.lifecycle import LIVE, note
+from detector.incidents.join import AFTER_SECONDS, explains_silence, is_related, is_timely
+from detector.incidents.kinds import SHARED, UP_SIGNALS
+from detector.incidents.lifecycle import note
+from detector.incidents.merge import merge
+from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge
-from detector.incidents.settle import shift
 from forewarn import entity as entities
-from forewarn.incident import Incident
-from forewarn.inventory import Inventory
 from forewarn.records import NANOSECONDS, Finding
-
-SIBLINGS = 3  # runbook facts: at least three siblings with the same signal
-# They must show it this close to one another: a shared cause reaches its children together; two
-# periods of the slowest hardware sensors (60 s) lie within it.
-TOGETHER_SECONDS = 120
-# Of the parent's own, this share must show it, and of all others at most half that share.
-COVERAGE = 0.5
+from runbooks import UNKNOWN
 
 
-def raise_shared(book: Casebook, incident: Incident, known: Knowledge) -> None:
-    """Make one incident at the common parent of those that show what `incident` shows."""
-    if incident.state not in LIVE or known.kind(incident) != "hardware":
+def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
+    """Make one incident at the common parent of those that show what a new finding shows."""
+    index, cluster = book.index, finding.cluster
+    own = index.get(index.homes.get((cluster, finding.id), ""))
+    ups = known.topology(cluster).hangs_on(finding.entity)
+    if own is None or own.kind != "hardware":
         return
-    shown = known.hardware(incident)[-1]
-    holders = {own.id: own for own in book.after.values() if _shows(own, shown, known)}
-    places = {one.entity for own in holders.values() for one in _alike(own, shown, known)}
-    inventory = known.inventory(incident.cluster)
-    parent = common_parent(places, inventory) if len(places) >= SIBLINGS else None
-    if parent is None or len(holders) < 2:
+    seen = frozenset(up for up in ups if _shows(book, cluster, up))
+    parent = index.crowds.parent(finding, own.incident.entity, seen)
+    if parent is None or parent == own.incident.entity:
         return
-    below = [
-        own
-        for own in holders.values()
-        if all(parent in hangs_on(one.entity, inventory) for one in _alike(own, shown, known))
+    below = index.crowds.below(finding, parent)
+    homes = {index.homes[cluster, one.finding] for one in below}
+    found = [one for id_ in sorted(homes) if (one := index.get(id_)) is not None]
+    fit = [one for one in found if one.kind == "hardware" and _is_below(one, parent, known)]
+    there = [one for one in index.at(cluster, parent) if one not in fit]
+    fit += [one for one in there if one.incident.entity == parent and is_timely(finding, one)]
+    gather(book, fit, parent, f"{len(below)} of its own show it")
+
+
+def _shows(book: Casebook, cluster: str, parent: str) -> bool:
+    return any(parent in own.devices for own in book.index.at(cluster, parent))
+
+
+def _is_below(own: Profile, parent: str, known: Knowledge) -> bool:
+    """Say whether all devices of an incident hang on the parent, or it sits there."""
+    topology = known.topology(own.incident.cluster)
+    places = own.devices - {parent}
+    return all(parent in topology.hangs_on(place) for place in places)
+
+
+def gather_below(book: Casebook, finding: Finding, known: Knowledge) -> None:
+    """Draw in what hangs on an entity that has just shown something itself that explains it."""
+    own = book.index.get(book.index.homes.get((finding.cluster, finding.id), ""))
+    if own is None:
+        return
+    if finding.signal in UP_SIGNALS:
+        _gather_silent(book, finding, own)
+        return
+    if entities.kind(finding.entity) in SHARED:
+        _gather_explained(book, finding, own, known)
+    _go_to_parent(book, finding, known)
+
+
+def _gather_silent(book: Casebook, finding: Finding, own: Profile) -> None:
+    node = entities.root(finding.entity)
+    index, cluster = book.index, finding.cluster
+    near = {one.incident.id: one for one in (*index.below(cluster, node), *index.at(cluster, node))}
+    near.pop(own.incident.id, None)
+    silent = [one for one in near.values() if explains_silence(finding, one)]
+    silent = [one for one in silent if one.kind == "hardware" and is_timely(finding, one)]
+    if silent:
+        gather(book, [*silent, own], node, f"{finding.signal} of it explains their silence")
+
+
+def _gather_explained(book: Casebook, finding: Finding, own: Profile, known: Knowledge) -> None:
+    parent = finding.entity
+    explained = [
+        other
+        for other in book.index.below(finding.cluster, parent)
+        if other is not own and _is_explained(other, finding, known)
     ]
-    _gather(book, below, parent)
+    is_beneath = own.incident.entity != parent and _is_explained(own, finding, known)
+    if explained or is_beneath:
+        gather(book, [*explained, own], parent, f"{finding.signal} of it explains them")
 
 
-def _shows(own: Incident, shown: Finding, known: Knowledge) -> bool:
-    """Say whether a live hardware incident of the cluster shows the same at about the same time."""
-    if own.cluster != shown.cluster or own.state not in LIVE or known.kind(own) != "hardware":
+def _go_to_parent(book: Casebook, finding: Finding, known: Knowledge) -> None:
+    """Put an incident into that of what its devices hang on, once a finding of it is explained."""
+    own = book.index.get(book.index.homes[finding.cluster, finding.id])
+    if own is None or own.kind != "hardware":
+        return
+    for parent in known.topology(finding.cluster).parents(own.incident.entity):
+        if entities.kind(parent) not in SHARED or not _is_below(own, parent, known):
+            continue
+        there = [
+            other
+            for other in book.index.at(finding.cluster, parent)
+            if other.incident.entity == parent
+            and other is not own
+            and is_timely(finding, other)
+            and own.onset >= other.onset - AFTER_SECONDS * NANOSECONDS
+            and _is_seated(finding, other, parent, known)
+        ]
+        if there:
+            gather(book, [*there, own], parent, f"it explains {finding.signal}")
+            return
+
+
+def _is_seated(finding: Finding, other: Profile, parent: str, known: Knowledge) -> bool:
+    """Say whether what an incident at the parent shows would bring the finding about."""
+    kind = entities.kind(parent)
+    seated = any(known.causes.sits(entry, kind) for entry in other.common(finding))
+    return seated or other.drives(finding)
+
+
+def _is_explained(other: Profile, finding: Finding, known: Knowledge) -> bool:
+    """Say whether a cause that sits at the finding's entity names both, and the times fit."""
+    if other.kind != "hardware" or not _is_below(other, finding.entity, known):
         return False
-    return bool(_alike(own, shown, known))
+    if other.onset < finding.opened_at_unix_nano - AFTER_SECONDS * NANOSECONDS:
+        return False
+    kind = entities.kind(finding.entity)
+    seated = any(known.causes.sits(entry, kind) for entry in other.common(finding))
+    return seated or other.drives(finding) or _is_all_of(finding, other, known)
 
 
-def _alike(own: Incident, shown: Finding, known: Knowledge) -> list[Finding]:
-    return [
-        one
-        for one in known.hardware(own)
-        if is_alike(one, shown)
-        and abs(one.opened_at_unix_nano - shown.opened_at_unix_nano)
-        <= TOGETHER_SECONDS * NANOSECONDS
-    ]
+def gather_by_cause(book: Casebook, known: Knowledge) -> list[str]:
+    """Make one of incidents that one cause at one shared place explains best; return their ids.
 
-
-def is_alike(one: Finding, other: Finding) -> bool:
-    """Say whether two findings say the same of different entities."""
-    return (one.signal, one.movement, one.code) == (other.signal, other.movement, other.code)
-
-
-def common_parent(places: set[str], inventory: Inventory) -> str | None:
-    """Return the parent that fits the places best: most of its own, and most of all affected.
-
-    The fit is F1 of both shares; of equal ones the narrower parent counts.
+    Two power supplies of a rack that fail one after the other, say, without a word of the rack.
     """
-    counts = Counter(parent for place in places for parent in hangs_on(place, inventory))
-    kind = entities.kind(next(iter(places)))
-    everywhere = sum(entities.kind(item.entity) == kind for item in inventory)
-    fits = []
-    for parent, count in counts.items():
-        size = len(_children(parent, kind, inventory)) if count >= SIBLINGS else 0
-        if _is_covered(count, size, len(places), everywhere):
-            fits.append((2 * count / (size + len(places)), -size, parent))
-    return max(fits)[2] if fits else None
+    by_cause: dict[tuple[str, str, str], list[Profile]] = {}
+    for own in book.after.values():
+        lead = own.hypotheses[0] if own.hypotheses else None
+        if lead is not None and lead.entry != UNKNOWN and entities.kind(lead.entity) in SHARED:
+            profile = book.index.get(own.id)
+            if profile is not None and profile.kind == "hardware":
+                by_cause.setdefault((own.cluster, lead.entry, lead.entity), []).append(profile)
+    gathered = []
+    for (_, entry, parent), found in by_cause.items():
+        below = [own for own in found if _is_below(own, parent, known)]
+        together = _together(below)
+        if len(together) > 1:
+            gather(book, together, parent, f"{entry} there explains them best")
+            gathered += [own.incident.id for own in together]
+    return gathered
 
 
-def _children(parent: str, kind: str, inventory: Inventory) -> set[str]:
-    if not parent.startswith("job/"):
-        return {own for own in inventory.below(parent) if entities.kind(own) == kind}
-    placed = inventory.ranks(entities.last_name(parent)).values()
-    return {own for place in placed for own in place.devices if entities.kind(own) == kind}
+def _together(found: list[Profile]) -> list[Profile]:
+    """Return those that began soon after one another, the latest ones."""
+    ordered = sorted(found, key=lambda own: (own.onset, own.incident.id))
+    begin = 0
+    for at, (one, following) in enumerate(pairwise(ordered), 1):
+        if following.onset - one.last_onset > AFTER_SECONDS * NANOSECONDS:
+            begin = at
+    return ordered[begin:]
 
 
-def _is_covered(inside: int, size: int, affected: int, everywhere: int) -> bool:
-    if size == 0 or inside / size < COVERAGE:
-        return False
-    others = everywhere - size
-    return others <= 0 or (affected - inside) / others <= inside / size / 2
+def _is_all_of(finding: Finding, other: Profile, known: Knowledge) -> bool:
+    return finding.movement == "all" and is_related(finding, other, known)
 
 
-def _gather(book: Casebook, below: list[Incident], parent: str) -> None:
-    """Put all into the oldest and set it at the parent."""
-    if len(below) < 2:
+def gather(book: Casebook, found: Iterable[Profile], parent: str, why: str) -> None:
+    """Put all into the oldest and set it at the parent; nothing where it sits there alone."""
+    ordered = sorted(
+        (own.incident for own in found),
+        key=lambda own: (own.first_evidence_at_unix_nano, own.id),
+    )
+    if not ordered or (len(ordered) == 1 and ordered[0].entity == parent):
         return
-    ordered = sorted(below, key=lambda own: (own.first_evidence_at_unix_nano, own.id))
-    into = ordered[0].id
-    for gone in ordered[1:]:
-        shift(book, list(gone.evidence), gone, book.after[into])
-    raised = msgspec.structs.replace(book.after[into], entity=parent)
-    book.put(note(raised, book.now, "raised", f"to {parent}: {len(below)} of its own show it"))
+    into, gone = ordered[0], ordered[1:]
+    if into.entity != parent:
+        raised = msgspec.structs.replace(into, entity=parent)
+        into = note(raised, book.now, "raised", f"to {parent}: {why}")
+    merge(book, into, gone)

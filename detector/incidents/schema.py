@@ -108,4 +108,29 @@ CREATE TABLE channels (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX)
+_STANDING = """
+CREATE TABLE standing (
+    channel TEXT NOT NULL,
+    incident TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    alert BLOB NOT NULL,
+    since INTEGER NOT NULL,
+    ended_at INTEGER,
+    PRIMARY KEY (channel, incident, labels)
+) STRICT;
+"""
+
+# Findings that are counted in an incident but not shown, and those that wait for one.
+_COUNTED = """
+ALTER TABLE findings ADD COLUMN is_open INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE findings ADD COLUMN heard_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE waiting (
+    cluster TEXT NOT NULL,
+    id TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    finding BLOB NOT NULL,
+    PRIMARY KEY (cluster, id)
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX, _STANDING, _COUNTED)

@@ -6,6 +6,7 @@ import msgspec
 
 from detector.incidents.causes import Causes
 from detector.incidents.kinds import Kind, kind_of, layer_of
+from detector.incidents.topology import Topology
 from forewarn import entity as entities
 from forewarn.incident import Incident
 from forewarn.inventory import Inventory
@@ -42,6 +43,14 @@ class Knowledge:
     def __init__(self, causes: Causes, inventory: Callable[[str], Inventory]) -> None:
         self.causes, self.inventory = causes, inventory
         self._seats: dict[tuple[str, str], Seat] = {}
+        self._topologies: dict[str, Topology] = {}
+
+    def topology(self, cluster: str) -> Topology:
+        """Return what hangs on what in a cluster, as its inventory stands."""
+        inventory, held = self.inventory(cluster), self._topologies.get(cluster)
+        if held is None or held.version != inventory.version:
+            held = self._topologies[cluster] = Topology(inventory, cluster)
+        return held
 
     def seat(self, finding: Finding) -> Seat:
         """Return the seat of a finding, in its latest revision."""

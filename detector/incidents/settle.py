@@ -2,12 +2,13 @@
 
 import msgspec
 
-from detector.incidents.assess import gravest
-from detector.incidents.casebook import Casebook, union
+from detector.incidents.casebook import Casebook
 from detector.incidents.causes import Causes
 from detector.incidents.intake import JobEnd
 from detector.incidents.join import claim
-from detector.incidents.lifecycle import LIVE, move, note
+from detector.incidents.lifecycle import LIVE, note
+from detector.incidents.merge import shift
+from detector.incidents.profile import Profile
 from detector.incidents.seat import Knowledge
 from forewarn import entity as entities
 from forewarn.incident import Incident
@@ -23,42 +24,20 @@ def draw_symptoms(book: Casebook, hardware: Incident, known: Knowledge) -> None:
     A cause is often seen after what it causes; so symptoms follow the firmest claim, whichever
     finding came first.
     """
-    if hardware.state not in LIVE or known.kind(hardware) != "hardware":
+    own = book.index.get(hardware.id)
+    if own is None or own.kind != "hardware":
         return
-    for other in list(book.after.values()):
-        apart = other.id == hardware.id or other.cluster != hardware.cluster
-        if apart or other.state not in LIVE or not set(other.jobs) & set(hardware.jobs):
-            continue
-        drawn = [own for own in other.evidence if _is_drawn(own, other, hardware, known)]
+    for other in book.index.with_symptoms(hardware):
+        drawn = [one for one in other.incident.evidence if _is_drawn(one, other, own, known)]
         if drawn:
-            shift(book, drawn, other, book.after[hardware.id])
+            shift(book, drawn, other.incident, book.after[hardware.id])
 
 
-def _is_drawn(own: Finding, other: Incident, hardware: Incident, known: Knowledge) -> bool:
-    seat = known.seat(own)
+def _is_drawn(one: Finding, other: Profile, hardware: Profile, known: Knowledge) -> bool:
+    seat = known.seat(one)
     if seat.kind not in {"slow", "stopped"}:
         return False
     return claim(seat, hardware, known) > claim(seat, other, known)
-
-
-def shift(book: Casebook, drawn: list[Finding], gone: Incident, into: Incident) -> None:
-    """Move findings from one incident to another; one that is left empty is merged into it."""
-    grown = msgspec.structs.replace(
-        into,
-        evidence=(*into.evidence, *drawn),
-        affected=union(into.affected, (own.entity for own in drawn)),
-    )
-    book.put(note(grown, book.now, "taken_over", f"{len(drawn)} findings of {gone.id}"))
-    left = tuple(own for own in gone.evidence if own not in drawn)
-    if not left:
-        ended = move(gone, "merged", book.now, text=f"into {into.id}")
-        book.put(msgspec.structs.replace(ended, merged_into=into.id))
-        return
-    shrunk = msgspec.structs.replace(
-        gone, evidence=left, affected=union((), (own.entity for own in left)),
-        severity=gravest(left),
-    )  # fmt: skip
-    book.put(note(shrunk, book.now, "handed_over", f"{len(drawn)} findings to {into.id}"))
 
 
 def absorb(incident: Incident, causes: Causes) -> Incident:
@@ -83,7 +62,7 @@ def end_job(book: Casebook, end: JobEnd) -> None:
         evidence = tuple(_ended(own, end) for own in incident.evidence)
         if evidence != incident.evidence:
             ended = msgspec.structs.replace(incident, evidence=evidence)
-            book.put(note(ended, book.now, "job_ended", end.code))
+            book.revise(note(ended, book.now, "job_ended", end.code))
 
 
 def _ended(finding: Finding, end: JobEnd) -> Finding:

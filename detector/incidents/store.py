@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from detector.incidents.database import Database, StoreError
+from detector.incidents.places import Places
 from forewarn.bus import Position
 from forewarn.incident import Incident, TimelineItem
 
@@ -31,6 +32,7 @@ class Store:
 
     def __init__(self, path: Path, read_only: bool = False) -> None:
         self.database = Database(path, read_only)
+        self.places = Places(self.database)
 
     def close(self) -> None:
         """Close the file and let another decide in."""
@@ -72,8 +74,11 @@ class Store:
             found = [msgspec.json.decode(body, type=Incident) for (body,) in rows.fetchall()]
             return [_with_timeline(connection, incident) for incident in found]
 
-    def save(self, incident: Incident, before: Incident | None = None) -> None:
-        """Write a revision after `before`; lines of the timeline are only ever appended."""
+    def save(self, incident: Incident, before: Incident | None = None, home: str = "") -> None:
+        """Write a revision after `before`; lines of the timeline are only ever appended.
+
+        `home` is the incident, written before, that has the findings of one that was merged.
+        """
         body = msgspec.json.encode(msgspec.structs.replace(incident, timeline=()))
         with self.database.transaction() as connection:
             connection.execute(
@@ -87,8 +92,10 @@ class Store:
                 ),
             )  # fmt: skip
             _append_timeline(connection, incident)
-            if incident.state != "merged":  # its findings are another's now
-                _place_findings(connection, incident, before)
+            if incident.merged_into:
+                self.places.move(incident.id, home or incident.merged_into)
+            else:
+                self.places.show(incident, before)
 
     def generation(self, cluster: str, key: str) -> int:
         """Return the latest generation of a key; 0 where there was none."""
@@ -98,15 +105,6 @@ class Store:
                 (cluster, key),
             ).fetchone()
         return row[0] or 0
-
-    def joined(self, cluster: str, finding: str) -> tuple[int, str] | None:
-        """Return the latest seq of a finding that was used, and the incident it is in."""
-        with self.database.read() as connection:
-            row: tuple[int, str] | None = connection.execute(
-                "SELECT seq, incident FROM findings WHERE cluster = ? AND id = ?",
-                (cluster, finding),
-            ).fetchone()
-        return row
 
     def offsets(self) -> dict[Position, int]:
         """Return the next offset to read of every partition that was read."""
@@ -127,19 +125,6 @@ def _with_timeline(connection: sqlite3.Connection, incident: Incident) -> Incide
         (incident.id,),
     )
     return msgspec.structs.replace(incident, timeline=tuple(TimelineItem(*row) for row in rows))
-
-
-def _place_findings(
-    connection: sqlite3.Connection, incident: Incident, before: Incident | None
-) -> None:
-    """Write where findings are and how far they were used; only those that changed."""
-    held = {own.id: own.seq for own in before.evidence} if before else {}
-    fresh = [own for own in incident.evidence if held.get(own.id) != own.seq]
-    connection.executemany(
-        "INSERT INTO findings VALUES (?1, ?2, ?3, ?4)"
-        " ON CONFLICT (cluster, id) DO UPDATE SET seq = ?3, incident = ?4",
-        [(incident.cluster, own.id, own.seq, incident.id) for own in fresh],
-    )
 
 
 def _append_timeline(connection: sqlite3.Connection, incident: Incident) -> None:

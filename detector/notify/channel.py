@@ -6,13 +6,14 @@ import msgspec
 
 from detector.notify.outbox import Row
 
-Outcome = Literal["ok", "retry", "permanent", "gone"]
+Outcome = Literal["ok", "later", "retry", "permanent", "gone"]
 
 
 class Result(msgspec.Struct, frozen=True):
     """What became of one attempt; `detail` is safe to show: no URL, no token.
 
-    `after_seconds` is how long the receiver asked to be left alone.
+    `after_seconds` is how long the receiver asked to be left alone, or, with "later", how long
+    this row is to wait before it is sent at all.
     """
 
     outcome: Outcome
@@ -27,6 +28,10 @@ class Channel(Protocol):
 
     def send(self, row: Row) -> Result:
         """Make one attempt."""
+
+    def remind(self) -> Result | None:
+        """Say again what the other side would forget; None where nothing is due."""
+        return None
 
     def close(self) -> None:
         """Let go of connections."""

@@ -74,6 +74,7 @@ class Delivery:
 
     def step(self) -> float:
         """Try the next row if one is due; return seconds to wait until the next move."""
+        self._remind()
         row = self._outbox.next(self.channel.name)
         if row is None:
             return IDLE_SECONDS
@@ -84,8 +85,20 @@ class Delivery:
         self._settle(row, self.channel.send(row))
         return 0.0
 
+    def _remind(self) -> None:
+        if self._clock() < self._hold_until:
+            return
+        result = self.channel.remind()
+        if result is not None:
+            self._metrics.reminded(self.channel.name, result.outcome)
+            self._tell_change(result)
+
     def _settle(self, row: Row, result: Result) -> None:
         now = self._clock()
+        if result.outcome == "later":
+            wait = result.after_seconds or IDLE_SECONDS
+            self._outbox.postpone(row, now + int(wait * NANOSECONDS))
+            return
         self._metrics.count(self.channel.name, result.outcome)
         self._tell_change(result)
         if result.outcome == "ok":

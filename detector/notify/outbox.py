@@ -4,15 +4,20 @@ Rows of one incident on one channel leave in order. A body is stored when the ro
 retry sends the very same bytes.
 """
 
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from typing import Literal
 
 import msgspec
 
 from detector.incidents.database import Database
+from forewarn.records import NANOSECONDS
 
 RowKind = Literal["open", "update", "resolve", "alert"]
 RowState = Literal["pending", "delivered", "collapsed", "dead"]
+
+
+KEEP_SECONDS = 7 * 24 * 3600  # as long as the topic of dead letters keeps its own
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -41,12 +46,12 @@ _COLUMNS = "id, channel, incident, webhook_id, kind, body, made_at, attempts, ne
 class Outbox:
     """Adds notes and keeps their fate. Raises StoreError."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, clock: Callable[[], int] = time.time_ns) -> None:
+        self.database, self._clock = database, clock
 
     def add(self, notes: Iterable[Note]) -> None:
         """Write notes; an update takes the place of updates of its incident that still wait."""
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             for note in notes:
                 connection.execute(
                     "UPDATE outbox SET state = 'collapsed', done_at = ?3 WHERE channel = ?1"
@@ -64,7 +69,7 @@ class Outbox:
 
     def next(self, channel: str) -> Row | None:
         """Return the row to try first: of the first rows of each incident, the soonest due."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             row = connection.execute(
                 f"SELECT {_COLUMNS} FROM outbox WHERE id IN (SELECT min(id) FROM outbox"  # noqa: S608
                 " WHERE channel = ? AND state = 'pending' GROUP BY incident)"
@@ -75,13 +80,13 @@ class Outbox:
 
     def has_told(self, channel: str, incident: str) -> bool:
         """Say whether anything of the incident was ever to be told on the channel."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             query = "SELECT 1 FROM outbox WHERE channel = ? AND incident = ? LIMIT 1"
             return connection.execute(query, (channel, incident)).fetchone() is not None
 
     def done(self, row: Row, state: RowState, outcome: str, now: int) -> None:
         """Keep the end of a row, after one more attempt."""
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             connection.execute(
                 "UPDATE outbox SET state = ?, last_outcome = ?, done_at = ?,"
                 " attempts = attempts + 1 WHERE id = ?",
@@ -90,16 +95,36 @@ class Outbox:
 
     def retry(self, row: Row, outcome: str, next_try_at_unix_nano: int) -> None:
         """Let a row wait after one more attempt."""
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             connection.execute(
                 "UPDATE outbox SET last_outcome = ?, next_try_at = ?, attempts = attempts + 1"
                 " WHERE id = ? AND state = 'pending'",
                 (outcome, next_try_at_unix_nano, row.id),
             )
 
+    def postpone(self, row: Row, next_try_at_unix_nano: int) -> None:
+        """Let a row wait that was not sent: no attempt is counted."""
+        with self.database.transaction() as connection:
+            connection.execute(
+                "UPDATE outbox SET next_try_at = ? WHERE id = ? AND state = 'pending'",
+                (next_try_at_unix_nano, row.id),
+            )
+
+    def prune(self) -> int:
+        """Delete rows that were done with for `KEEP_SECONDS`; return how many.
+
+        Those of an incident that lives stay: they tell which channels have heard of it.
+        """
+        with self.database.transaction() as connection:
+            return connection.execute(
+                "DELETE FROM outbox WHERE state <> 'pending' AND done_at < ? AND incident NOT IN"
+                " (SELECT id FROM incidents WHERE state IN ('open','acknowledged','mitigated'))",
+                (self._clock() - KEEP_SECONDS * NANOSECONDS,),
+            ).rowcount
+
     def pending(self) -> dict[str, int]:
         """Return how many rows wait, by channel."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(
                 "SELECT channel, count(*) FROM outbox WHERE state = 'pending' GROUP BY channel"
             )
@@ -107,7 +132,7 @@ class Outbox:
 
     def register(self, channel: str, address: str) -> None:
         """Make a channel known; one that was disabled is enabled when its address has changed."""
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             connection.execute(
                 "INSERT INTO channels (name, address) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE"
                 " SET address = ?2, disabled_at = NULL, reason = '' WHERE address <> ?2",
@@ -116,7 +141,7 @@ class Outbox:
 
     def disable(self, channel: str, reason: str, now: int) -> None:
         """Stop a channel for good: its endpoint said that it is gone."""
-        with self._database.transaction() as connection:
+        with self.database.transaction() as connection:
             connection.execute(
                 "UPDATE channels SET disabled_at = ?2, reason = ?3 WHERE name = ?1",
                 (channel, now, reason),
@@ -129,15 +154,20 @@ class Outbox:
 
     def retire(self, channels: Collection[str], now: int) -> int:
         """Give up what waits for channels other than these; return how many rows."""
-        with self._database.transaction() as connection:
+        names = msgspec.json.encode(list(channels)).decode()
+        with self.database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM standing WHERE channel NOT IN (SELECT value FROM json_each(?))",
+                (names,),
+            )
             return connection.execute(
                 "UPDATE outbox SET state = 'dead', last_outcome = 'channel removed', done_at = ?"
                 " WHERE state = 'pending' AND channel NOT IN (SELECT value FROM json_each(?))",
-                (now, msgspec.json.encode(list(channels)).decode()),
+                (now, names),
             ).rowcount
 
     def disabled(self) -> dict[str, str]:
         """Return why channels are disabled, by name."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             query = "SELECT name, reason FROM channels WHERE disabled_at IS NOT NULL"
             return dict(connection.execute(query).fetchall())

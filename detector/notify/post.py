@@ -9,23 +9,22 @@ from typing import Self
 
 from prometheus_client import CollectorRegistry
 
+from detector.notify.alertmanager import AlertmanagerChannel, Timing
 from detector.notify.channel import Channel
 from detector.notify.delivery import Delivery
-from detector.notify.formats.alert import alert_note
-from detector.notify.outbox import Outbox, Row
+from detector.notify.formats import FORMATS, Undelivered
+from detector.notify.outbox import Note, Outbox, Row
 from detector.notify.telemetry import DeliveryMetrics
 from detector.notify.topic import NAME as TOPIC
 from detector.notify.topic import TopicChannel
 from detector.notify.webhook import WebhookChannel
-from forewarn import wire
 from forewarn.bus import Producer
 from forewarn.config import Settings, Webhook
-from forewarn.errors import BusError, ConfigError
-from forewarn.records import DeadLetter
+from forewarn.deadletter import DeadLetters
+from forewarn.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 STOP_SECONDS = 2.0  # of the 5 s within which every stage ends
-MAX_PAYLOAD = 64 * 1024  # of a dead letter
 
 
 class Post:
@@ -42,20 +41,25 @@ class Post:
         outbox: Outbox,
         producer: Producer,
         registry: CollectorRegistry,
+        dead: DeadLetters,
         clock: Callable[[], int] = time.time_ns,
+        timing: Timing | None = None,
     ) -> None:
-        self._cluster, self._outbox, self._producer = settings.cluster, outbox, producer
-        self._metrics, self._clock = DeliveryMetrics(registry), clock
+        self._cluster, self._outbox, self._dead = settings.cluster, outbox, dead
+        self._metrics, self._clock, self._timing = DeliveryMetrics(registry), clock, timing
         if any(own.name == TOPIC for own in settings.webhook):
             raise ConfigError(f"webhook {TOPIC}: name is that of the topic; choose another")
+        self._formats = {own.name: own.format for own in settings.webhook} | {TOPIC: "generic"}
         webhooks = [self._webhook(own) for own in settings.webhook]
         self._deliveries = [self._delivery(own) for own in (*webhooks, TopicChannel(producer))]
         self._metrics.watch_pending([own.channel.name for own in self._deliveries], outbox.pending)
 
     def _webhook(self, webhook: Webhook) -> Channel:
-        channel = WebhookChannel(webhook, self._clock)
         # Kept as a hash: a URL may be a secret. A channel that was gone is tried at a new URL.
         self._outbox.register(webhook.name, hashlib.sha256(webhook.url.encode()).hexdigest())
+        if webhook.format == "alertmanager":
+            return AlertmanagerChannel(webhook, self._outbox.database, self._clock, self._timing)
+        channel = WebhookChannel(webhook, self._clock)
         if not channel.is_signed:
             logger.warning("webhook %s has no secret: it is sent unsigned", webhook.name)
         return channel
@@ -94,20 +98,24 @@ class Post:
         """Bury a note that will never be delivered, and tell of it on the other webhooks."""
         self._metrics.given_up(channel)
         logger.error("channel %s: note %s given up: %s", channel, row.note.webhook_id, reason)
-        self._bury(channel, row, reason)
+        told = f"channel {channel}: {reason}"
+        self._dead.bury("undelivered", told, row.note.body, "incidents", 0, row.id)
         if row.note.kind == "alert":
             return  # an alert about an alert would go round in circles
-        others = [own.channel.name for own in self._deliveries if own.channel.name != channel]
-        note = alert_note(self._cluster, channel, row, reason, self._clock())
-        self._outbox.add(note(other) for other in others)
+        lost = self._undelivered(channel, row, reason)
+        others = [name for name in self._formats if name != channel]
+        self._outbox.add(_note(lost, other, self._formats[other]) for other in others)
         self.wake()
 
-    def _bury(self, channel: str, row: Row, reason: str) -> None:
-        letter = DeadLetter(
-            "undelivered", f"channel {channel}: {reason}"[:2000], "decide", "incidents", 0, row.id,
-            self._clock(), row.note.body[:MAX_PAYLOAD],
+    def _undelivered(self, channel: str, row: Row, reason: str) -> Undelivered:
+        return Undelivered(
+            self._cluster, channel, row.note.incident, row.note.webhook_id, row.attempts + 1,
+            reason, f"undelivered:{channel}:{row.id}", self._clock(),
         )  # fmt: skip
-        try:
-            self._producer.publish("deadletter", "decide", wire.encode_deadletter(letter))
-        except BusError as error:
-            logger.error("dead letter lost from the bus, still in the outbox: %s", error)
+
+
+def _note(lost: Undelivered, other: str, format_: str) -> Note:
+    """Word the loss for another channel; one a row that was given up."""
+    body = FORMATS[format_].undelivered(lost)
+    about = f"channel/{lost.channel}"
+    return Note(other, about, lost.key, "alert", body, lost.time_unix_nano)

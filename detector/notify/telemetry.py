@@ -19,6 +19,12 @@ class DeliveryMetrics:
             ["channel", "outcome"],
             registry=registry,
         )
+        self._reminders = Counter(
+            "forewarn_reminders",
+            "Requests that said again what stands at a receiver, by channel and outcome.",
+            ["channel", "outcome"],
+            registry=registry,
+        )
         self._latency = Histogram(
             "forewarn_delivery_latency_seconds",
             "Time from the change of an incident to its delivery.",
@@ -50,6 +56,10 @@ class DeliveryMetrics:
     def count(self, channel: str, outcome: str) -> None:
         """Count one attempt."""
         self._deliveries.labels(channel, outcome).inc()
+
+    def reminded(self, channel: str, outcome: str) -> None:
+        """Count one reminder."""
+        self._reminders.labels(channel, outcome).inc()
 
     def latency(self, channel: str, seconds: float) -> None:
         """Note how long it took to tell."""

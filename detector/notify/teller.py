@@ -42,7 +42,7 @@ class Teller:
             telling = Telling(
                 incident, own, reasons, key, now, webhook.language, self._links(incident)
             )
-            body = FORMATS[webhook.format](telling)
+            body = FORMATS[webhook.format].telling(telling)
             yield Note(name, incident.id, key, own, body, now)
 
     def _kind_here(self, webhook: Webhook, incident: Incident, kind: Kind) -> Kind | None:

@@ -5,6 +5,7 @@ Python runs here only for the few rows that begin, go on or end; bounded by the 
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 
 from detector.families.contract import Score
@@ -140,6 +141,28 @@ class Judge:
             surprise=300.0, effect=1.0,
         )  # fmt: skip
         return self._ledger.open(key, found, seconds)
+
+    def stuck(self, wave: Wave, at: int) -> Finding | None:
+        """Open the finding of a sensor that froze."""
+        seconds, entity, signal = self._place(wave, at)
+        key: Key = (entity, signal.name, "silence")
+        if self._ledger.cooling(key, seconds) or self._ledger.get(key) is not None:
+            return None
+        found = self._finding(
+            wave, at, "silence", "stuck", expected=None, low=None, high=None, surprise=300.0,
+            effect=1.0,
+        )  # fmt: skip
+        text = f"{found.text} again and again while it should move: the sensor is frozen"
+        return self._ledger.open(key, msgspec.structs.replace(found, text=text), seconds)
+
+    def moves(self, wave: Wave, at: int) -> Finding | None:
+        """Close it: the sensor moves again."""
+        seconds, entity, signal = self._place(wave, at)
+        return self._ledger.close((entity, signal.name, "silence"), seconds)
+
+    def _place(self, wave: Wave, at: int) -> tuple[float, str, Signal]:
+        local = self._local(wave, at)
+        return float(wave.time[at]), wave.block.entity(local), wave.block.signal(local)
 
     def _finding(
         self, wave: Wave, at: int, family: Family, movement: Movement, *,

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from forewarn.catalogue import Family, Movement
+from forewarn.catalogue import CATALOGUE, Family, Kind, Movement
 from forewarn.records import NANOSECONDS, SEVERITIES, Finding
 
 UPDATE_SECONDS = 60.0
 COOL_SECONDS = 120.0  # a finding that closed does not open again within this
+BURST_SECONDS = 300.0  # errors come in bursts, minutes apart: they are one finding
 CALM_SECONDS, SILENT_SECONDS = 90.0, 600.0
 SCORERS: frozenset[Family] = frozenset({"band", "context", "counter"})
 AT_ONCE: frozenset[Movement] = frozenset({"above", "below", "zero", "nonzero", "event"})
@@ -104,11 +105,15 @@ class Ledger:
                 yield key
 
     def quiet(self, seconds: float) -> list[Key]:
-        """Return findings of scorers to close: a limit kept for 90 s, anything silent for 600."""
+        """Return findings of scorers to close: a limit kept for 90 s, a count that did not rise for
+        300, anything silent for 600.
+        """
         found = []
         for key, own in self._open.items():
             at_once = own.finding.movement in AT_ONCE
-            longest = CALM_SECONDS if at_once else SILENT_SECONDS
+            counts = CATALOGUE[own.finding.signal].kind is Kind.COUNTER
+            calm = BURST_SECONDS if counts else CALM_SECONDS
+            longest = calm if at_once else SILENT_SECONDS
             if own.finding.family in SCORERS and seconds - own.seen >= longest:
                 found.append(key)
         return found

@@ -9,7 +9,9 @@ from forewarn.records import NANOSECONDS, Finding, Reading, Severity
 MAX_READINGS = 64
 LARGEST = 300.0
 GRAVE_EFFECT = 3.0  # floors: from here on a learned deviation is major
-MODEL_IDS: dict[Family, str] = {"band": "band/1", "context": "context/1", "counter": "counter/1"}
+MODEL_IDS: dict[Family, str] = {
+    "band": "band/1", "context": "context/1", "counter": "counter/1", "peers": "peers/1",
+}  # fmt: skip
 
 
 def severity(family: Family, movement: Movement, effect: float) -> Severity:
@@ -42,11 +44,15 @@ def short(value: float) -> float:
     return finite(max(-LARGEST, min(LARGEST, value)), 4) or 0.0
 
 
-def text(signal: Signal, entity: str, observed: float, expected: float | None) -> str:
+def text(
+    signal: Signal, entity: str, observed: float, expected: float | None, twins: str = ""
+) -> str:
     """Say in one line what was seen."""
     unit = "" if signal.unit in {"none", "bool", "state", "count"} else f" {signal.unit}"
     rate = "/s" if signal.kind == "counter" else ""
     said = f"{signal.name} of {entity} is {observed:.4g}{unit}{rate}"
+    if twins and expected is not None:
+        return f"{said}, its twins of {twins} show {expected:.4g}"
     return said if expected is None else f"{said}, expected {expected:.4g}"
 
 
@@ -54,6 +60,7 @@ def finding(
     *, id_: str, cluster: str, block: Block, local: int, family: Family, movement: Movement,
     seconds: float, observed: float, expected: float | None, low: float | None,
     high: float | None, surprise: float, effect: float, job: str, around: tuple[Reading, ...],
+    twins: str = "",
 ) -> Finding:  # fmt: skip
     """Put a finding together; times in seconds, values in the signal's unit."""
     signal, entity, nano = block.signal(local), block.entity(local), round(seconds * NANOSECONDS)
@@ -63,6 +70,6 @@ def finding(
         updated_at_unix_nano=nano, observed=finite(observed), expected=finite(expected, 6),
         low=finite(low, 6), high=finite(high, 6), unit=signal.unit, surprise=short(surprise),
         effect=short(effect), severity=severity(family, movement, effect),
-        text=text(signal, entity, observed, expected), job=job,
+        text=text(signal, entity, observed, expected, twins), job=job,
         model_id=MODEL_IDS.get(family, ""), readings=around,
     )  # fmt: skip

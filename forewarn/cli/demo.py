@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from simulator import Scenario
 
 RANDOM_SEEDS = 1_000_000
+GPUS_PER_NODE = 8
+FLEET_NODES = 32  # below this the faults of racks, switches and loops have no neighbours
+SMALL = ("thermal_paste", "link_errors", "loss_nan")
 
 
 class _Seed(click.ParamType[int]):
@@ -39,12 +42,21 @@ class _Seed(click.ParamType[int]):
 @click.option(
     "--scenario", type=click.Path(path_type=Path), help="A scenario file instead of a draw."
 )
+@click.option(
+    "--gpus",
+    type=click.IntRange(64, 4096),
+    default=64,
+    show_default=True,
+    help="Simulated GPUs, eight a node; 512 draws from the faults of every layer.",
+)
+@click.option("--faults", type=click.IntRange(0, 12), default=3, show_default=True)
 @click.option("--real/--no-real", default=True, show_default=True, help="Read this machine, too.")
 @json_option
 @click.pass_obj
 def demo(
-    invocation: Invocation, seed: int, scenario: Path | None, real: bool, as_json: bool
-) -> None:
+    invocation: Invocation, seed: int, scenario: Path | None, gpus: int, faults: int, real: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Run 64 simulated GPUs, inject three faults, and show what Forewarn makes of them.
 
     Ends with a table of injected, found, delay and cause. Exit code 0 only if each fault was found
@@ -52,7 +64,7 @@ def demo(
     """
     import simulator
 
-    own = simulator.load(scenario) if scenario else simulator.draw(seed)
+    own = simulator.load(scenario) if scenario else _draw(seed, gpus, faults)
     show: Show = JsonShow() if as_json else TerminalShow(invocation.language)
     here = Here() if real else None
     with tempfile.TemporaryDirectory(prefix="forewarn-demo-") as directory:
@@ -61,6 +73,16 @@ def demo(
         show.here(here.finish())
     show.score(result)
     raise SystemExit(0 if result.perfect else 1)
+
+
+def _draw(seed: int, gpus: int, faults: int) -> "Scenario":
+    """Draw from the faults of every layer, on a small cluster from those that fit on it."""
+    import simulator
+
+    nodes = -(-gpus // GPUS_PER_NODE)
+    if nodes < FLEET_NODES:
+        return simulator.draw(seed, nodes=nodes, faults=faults, modes=SMALL)
+    return simulator.draw(seed, nodes=nodes, faults=faults)
 
 
 def _run(scenario: "Scenario", seed: int, directory: Path, show: Show) -> Score:

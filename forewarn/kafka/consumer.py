@@ -170,6 +170,10 @@ class KafkaBusConsumer(Consumer):
         self._ask_ends()
         return self._measure(self._client.assignment())
 
+    def answers(self) -> bool:
+        """Say whether Kafka answered when it was asked last."""
+        return self._client is not None and not self._link.away
+
     def _ask_ends(self) -> None:
         """Ask where the partitions end; the answer is good for a second."""
         assigned, now = self._client.assignment(), time.monotonic()

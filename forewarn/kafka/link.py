@@ -141,6 +141,11 @@ class Link:
             return BusError(f"{where} {_AWAY}")
         return BusError(f"{where}: {type(error).__name__}: {error}")
 
+    @property
+    def away(self) -> bool:
+        """Say whether Kafka did not answer last."""
+        return self._away_since is not None
+
     def answered(self) -> None:
         """Note that Kafka answered; told once per change."""
         with self._lock:

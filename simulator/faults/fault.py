@@ -6,13 +6,15 @@ find; d' is cut at 300, the largest surprise a finding carries.
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
 from simulator.fleet import Machines
-from simulator.load import Knobs
+from simulator.knobs import Knobs
 from simulator.scenario import Fault, Scenario
 
+Layer = Literal["gpu", "scale_up", "pcie", "nic", "switch", "storage", "host", "facility", "job"]
 PERSISTENCE_SECONDS = 30.0
 D_PRIME_MOST = 300.0
 
@@ -20,12 +22,16 @@ D_PRIME_MOST = 300.0
 class Mode(msgspec.Struct, frozen=True, kw_only=True):
     """One way to fail: a row of FAULTS.
 
-    `severity_help` says the unit of `Fault.severity`; `severities` are the bounds a random scenario
-    draws from, by form. `act(fault, index, seconds, knobs)` turns the knobs, `index` being where
-    the entity stands; `expected` names runbook entries that the evidence supports, best first.
+    `entity_kind` is one of `simulator.places`; `cooling` names the only kind of fleet in which the
+    mode can happen, empty for any. `severity_help` says the unit of `Fault.severity`; `severities`
+    are the bounds that a random scenario draws from, evenly in log: where there is noise they span
+    d' from about 6 to 100; evidence that knows no noise (a code, a state) has d' 300 at any.
+    `act(fault, index, seconds, knobs)` turns the knobs, `index` being where the entity stands;
+    `expected` names runbook entries that the evidence supports, best first.
     """
 
     name: str
+    layer: Layer
     entity_kind: str
     severity_help: str
     severities: tuple[float, float]
@@ -33,6 +39,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
     act: Callable[[Fault, int, float, Knobs], None]
     expected: Callable[[Fault], tuple[str, ...]]
     d_prime: Callable[[Fault, Scenario, Machines], float]
+    cooling: Literal["", "air", "liquid"] = ""
 
 
 def active(fault: Fault, seconds: float) -> bool:
@@ -50,6 +57,46 @@ def level(fault: Fault, seconds: float) -> float:
     if fault.form == "intermittent":
         return float(since % (fault.on_seconds + fault.off_seconds) < fault.on_seconds)
     return 1.0
+
+
+def developed_seconds(fault: Fault, seconds: float) -> float:
+    """Return the time since onset, each second counted by how far the fault was developed."""
+    since = seconds - fault.onset_seconds
+    if not active(fault, seconds):
+        return 0.0
+    if fault.form == "gradual":
+        ramp = fault.ramp_seconds
+        return since**2 / (2 * ramp) if since < ramp else since - ramp / 2
+    if fault.form == "intermittent":
+        beats, within = divmod(since, fault.on_seconds + fault.off_seconds)
+        return beats * fault.on_seconds + min(within, fault.on_seconds)
+    return since
+
+
+def begins(fault: Fault, seconds: float) -> bool:
+    """Say whether the fault comes (again) to its full level in this second."""
+    return level(fault, seconds) >= 1.0 > level(fault, seconds - 1.0)
+
+
+BURSTS = 2  # that come before what stays, in the intermittent form of faults that do not heal
+
+
+def stays(fault: Fault, seconds: float) -> bool:
+    """Say whether a fault that ends in something lasting is there: at once, or after its warning.
+
+    The gradual form has its ramp as warning, the intermittent one BURSTS beats.
+    """
+    warning = {
+        "sudden": 0.0,
+        "gradual": fault.ramp_seconds,
+        "intermittent": BURSTS * (fault.on_seconds + fault.off_seconds),
+    }
+    return seconds >= fault.onset_seconds + warning[fault.form]
+
+
+def always(fault: Fault, scenario: Scenario, machines: Machines) -> float:
+    """Return the d' of evidence without noise: a code, a state, a count of parts."""
+    return D_PRIME_MOST
 
 
 def cut(d_prime: float) -> float:

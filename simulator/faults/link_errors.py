@@ -7,7 +7,7 @@ import math
 
 from simulator.faults.fault import PERSISTENCE_SECONDS, Mode, cut, level
 from simulator.fleet import Machines
-from simulator.load import Knobs
+from simulator.knobs import Knobs
 from simulator.nic import SYMBOL_ERRORS_PER_SECOND
 from simulator.scenario import Fault, Scenario
 
@@ -30,9 +30,10 @@ def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:
 
 LINK_ERRORS = Mode(
     name="link_errors",
+    layer="nic",
     entity_kind="nic_port",
     severity_help="symbol errors a second beyond the port's background",
-    severities=(8.0, 60.0),
+    severities=(0.3, 3.3),
     heals=True,
     act=act,
     expected=expected,

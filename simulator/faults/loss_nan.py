@@ -6,13 +6,11 @@ sudden gives no warning at all. NaN in the weights does not heal.
 
 import math
 
-from simulator.faults.fault import D_PRIME_MOST, PERSISTENCE_SECONDS, Mode, cut
+from simulator.faults.fault import BURSTS, D_PRIME_MOST, PERSISTENCE_SECONDS, Mode, cut
 from simulator.fleet import Machines
-from simulator.load import Knobs
+from simulator.knobs import Knobs
 from simulator.scenario import Fault, Scenario
 from simulator.training import GRADIENT_NOISE
-
-BURSTS = 2  # of the intermittent form, before it stays
 
 
 def _climb(fault: Fault, since: float) -> float:
@@ -58,6 +56,7 @@ def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:
 
 LOSS_NAN = Mode(
     name="loss_nan",
+    layer="job",
     entity_kind="job",
     severity_help="factor that the gradient norm has reached when everything becomes NaN",
     severities=(10.0, 60.0),

@@ -1,7 +1,7 @@
 """Thermal paste going bad on one GPU: its thermal resistance rises, the core runs hot, throttles.
 
-Shows as core and memory temperature above what load explains, then hardware thermal slowdown, and
-the rank on that GPU holding up its job.
+Shows as core and memory temperature above what load explains; where it comes near the limit, as
+hardware thermal slowdown, and the rank on that GPU holding up its job.
 """
 
 import math
@@ -10,7 +10,7 @@ from simulator.cooling import NODE_WANDER_CELSIUS
 from simulator.faults.fault import PERSISTENCE_SECONDS, Mode, cut, level
 from simulator.fleet import Machines
 from simulator.gpu import SENSOR_NOISE_CELSIUS
-from simulator.load import Knobs
+from simulator.knobs import Knobs
 from simulator.scenario import Fault, Scenario
 
 TRAINING_SHARE = 0.93  # of the dynamic power, over a step
@@ -48,9 +48,10 @@ def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:
 
 THERMAL_PASTE = Mode(
     name="thermal_paste",
+    layer="gpu",
     entity_kind="gpu",
-    severity_help="share by which the paste's thermal resistance rises (4: to 5 times)",
-    severities=(4.2, 5.6),
+    severity_help="share by which the paste's thermal resistance rises (0.5: by half)",
+    severities=(0.7, 4.8),  # from 6 K on: less costs no clock and waits for the next service
     heals=True,
     act=act,
     expected=expected,

@@ -31,8 +31,9 @@ class Stage:
         settings: Settings | None = None,
         items: Iterable[InventoryItem] = (),
         table: Table | None = None,
+        now: int = samples.T0,
     ) -> None:
-        self.now = samples.T0
+        self.now = now
         self.bus = MemoryBus(clock=lambda: self.now)
         self.registry = CollectorRegistry()
         self.store = Store(path)

@@ -16,6 +16,7 @@ class Received(msgspec.Struct, frozen=True):
     body: bytes
     answered: int
     at_unix_nano: int = 0
+    path: str = ""
 
 
 class Receiver:
@@ -37,11 +38,13 @@ class Receiver:
             self.arrived.wait_for(lambda: len(self.accepted()) >= count, seconds)
             return self.accepted()
 
-    def take(self, headers: dict[str, str], body: bytes) -> tuple[int, dict[str, str]]:
+    def take(
+        self, headers: dict[str, str], body: bytes, path: str = ""
+    ) -> tuple[int, dict[str, str]]:
         """Keep one request; return the answer."""
         with self.arrived:
             answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-            self.received.append(Received(headers, body, answer[0], time.time_ns()))
+            self.received.append(Received(headers, body, answer[0], time.time_ns(), path))
             self.arrived.notify_all()
             return answer
 
@@ -57,7 +60,7 @@ def receiving() -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            status, extra = receiver.take(headers, body)
+            status, extra = receiver.take(headers, body, self.path)
             self.send_response(status)
             for name, value in {"content-length": "0", **extra}.items():
                 self.send_header(name, value)

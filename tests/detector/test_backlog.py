@@ -26,7 +26,7 @@ def healthy() -> list[Row]:
 
 @pytest.fixture(scope="module")
 def sick() -> list[Row]:
-    return backlog.rows(simulate(draw(3, duration_seconds=800, nodes=8), 3))
+    return backlog.rows(simulate(draw(3, duration_seconds=800, nodes=8, faults=2), 3))
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from detector.notify.post import Post
 from forewarn import wire
 from forewarn.bus import Message
 from forewarn.config import Decide, Secret, Settings, Webhook
+from forewarn.deadletter import DeadLetters
 from forewarn.memory import MemoryBus
 from forewarn.records import Event
 from tests.detector import samples
@@ -222,7 +223,8 @@ def test_metrics_pass_promtool(stage: Stage) -> None:
             pytest.fail("promtool is not installed")
         pytest.skip("promtool is not installed")
     producer = stage.bus.producer()
-    Post(Settings(), Outbox(stage.store.database), producer, stage.registry)
+    dead = DeadLetters(producer, "decide", CollectorRegistry())
+    Post(Settings(), Outbox(stage.store.database), producer, stage.registry, dead)
     stage.feed(*STORY)
     text = generate_latest(stage.registry)
     checked = subprocess.run(

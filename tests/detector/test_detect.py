@@ -16,7 +16,7 @@ from forewarn.bus import Consumer, Message, Producer
 from forewarn.config import Detect, Settings
 from forewarn.errors import BusError, ConfigError
 from forewarn.memory import MemoryBus
-from tests.detector.feed import event
+from tests.detector.feed import event, frame
 
 GPU = "node/n1/gpu/0000:1a:00.0"
 SETTINGS = Settings(cluster="c", detect=Detect(listen="127.0.0.1:0"))
@@ -132,3 +132,25 @@ def test_taken_port_is_a_configuration_error(bus):
         settings = Settings(detect=Detect(listen=f"127.0.0.1:{own.getsockname()[1]}"))
         with pytest.raises(ConfigError, match=r"detect\.listen"):
             detect.run(bus, settings, threading.Event(), CollectorRegistry())
+
+
+def _frames(bus: MemoryBus, count: int) -> None:
+    producer: Producer = bus.producer()
+    for second in range(count):
+        own = frame(second, {("node_cpu_utilization_ratio", "node/n1"): 0.2}, seq=second)
+        producer.publish("frames", "n1", wire.encode_frame(own))
+
+
+def test_only_agent_that_falls_silent_is_told_though_nothing_comes_any_more(bus):
+    now = [0.0]
+    stage = Stage(bus, SETTINGS, CollectorRegistry(), lambda: now[0])
+    _frames(bus, 10)
+    assert stage.step(0.0)
+    for seconds in range(2, 60, 2):
+        now[0] = float(seconds)
+        assert stage.step(0.0)
+        assert (_findings(bus) == []) == (seconds < 20)
+    told = [wire.decode_finding(message.value) for message in _findings(bus)]
+    assert {(own.entity, own.movement) for own in told} == {("node/n1/agent/main", "absent")}
+    assert len({own.id for own in told}) == 1
+    stage.close()

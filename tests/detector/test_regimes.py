@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forewarn.records import NANOSECONDS, InventoryItem, Placement
+from forewarn.records import NANOSECONDS, Finding, InventoryItem, Placement
 from tests.detector.feed import T0, Bench, event
 
 GPUS = tuple(f"node/n1/gpu/0000:{slot:02x}:00.0" for slot in range(6))
@@ -145,3 +145,23 @@ def test_repeated_inventory_changes_nothing():
     own.place()
     found = own.go(30, gpu2=0.1)
     assert found[0].expected == pytest.approx(WORK, abs=0.02)
+
+
+def test_step_of_the_run_before_does_not_end_the_start_of_the_next():
+    own = Job().started()
+    own.say("restarted")
+    own.step()  # in the same second: it was finished before
+    found = _disk(own, 250, 0.001)  # warming up reads nothing
+    own.step()
+    assert found + _disk(own, 100, 0.2) == []
+
+
+def _disk(own: Job, seconds: int, latency: float) -> list[Finding]:
+    """Run for some seconds with one latency of the node's disk."""
+    found = []
+    for _ in range(seconds):
+        found += own.bench.one(
+            own.now, {("disk_read_latency_seconds", "node/n1/disk/sda"): latency}
+        )
+        own.now += 1
+    return [f for f in found if f.signal == "disk_read_latency_seconds"]

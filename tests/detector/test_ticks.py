@@ -78,7 +78,7 @@ def test_event_of_a_second_does_not_close_it_before_its_nodes_report():
 
 def test_jobs_without_any_node_have_ticks_too():
     bench = Bench()
-    for second in range(6):
+    for second in range(7):
         bench.one(second, {("job_loss", "job/a"): 2.0}, topic="jobs", source="reporter:a")
     assert _closed(bench) >= 3
 

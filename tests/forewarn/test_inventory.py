@@ -67,6 +67,37 @@ def test_parents_are_by_name_and_then_by_attribute() -> None:
     )  # fmt: skip
 
 
+def test_room_storage_and_the_plug_of_a_port_are_parents() -> None:
+    inventory = view(
+        item("node/n7", attributes={"rack": "r12", "switch": "leaf3", "room": "east"}),
+        item(PORT, attributes={"switch_port": "switch/leaf3/port/9"}),
+        item("node/n7/mount/data", attributes={"storage": "fs1"}),
+    )
+    assert set(inventory.parents(PORT)) == {
+        "node/n7", "node/n7/nic/mlx5_0", "switch/leaf3/port/9", "switch/leaf3", "rack/r12",
+        "facility/east",
+    }  # fmt: skip
+    assert "storage_target/fs1" in inventory.parents("node/n7/mount/data")
+    assert inventory.below("storage_target/fs1") == {"node/n7/mount/data"}
+    assert PORT in inventory.below("switch/leaf3/port/9")
+
+
+def test_rack_that_names_itself_is_not_its_own_parent() -> None:
+    inventory = view(item("rack/r12", attributes={"rack": "r12", "loop": "1"}))
+    assert inventory.parents("rack/r12") == ("cdu/1",)
+    assert inventory.below("rack/r12") == set()
+
+
+def test_version_rises_with_every_change_of_the_view_and_only_then() -> None:
+    inventory = view(item(GPU))
+    before = inventory.version
+    inventory.apply(item(GPU, time=2))
+    assert inventory.version == before
+    inventory.apply(item(GPU, time=3, attributes={"uuid": "x"}))
+    inventory.apply(item(GPU, time=4, removed=True))
+    assert inventory.version == before + 2
+
+
 def test_collects_is_what_a_source_reads_and_the_device_can_give() -> None:
     inventory = view(
         item(

@@ -7,7 +7,16 @@ import numpy as np
 from forewarn import wire
 from forewarn.records import Event, Frame, InventoryItem
 from simulator import Scenario, Simulation
-from simulator.scenario import Fault, Fleet, Imperfection, Job
+from simulator.faults import FAULTS
+from simulator.scenario import (
+    AirCooling,
+    Cooling,
+    Fault,
+    Fleet,
+    Imperfection,
+    Job,
+    LiquidCooling,
+)
 
 Series = dict[tuple[str, str], np.ndarray[tuple[int, int], np.dtype[np.float64]]]
 PERFECT = Imperfection(failed_reading=0.0, missed_frame=0.0)
@@ -62,6 +71,11 @@ class Recorded:
             for event in self.events
             if event.code.startswith(namespace + ":")
         ]
+
+
+def cooling_of(mode: str) -> Cooling:
+    """Return a way of cooling in which a fault can happen."""
+    return LiquidCooling(racks_per_loop=2) if FAULTS[mode].cooling == "liquid" else AirCooling()
 
 
 def scenario_of(*faults: Fault, duration: int = 600, job: Job | None = None) -> Scenario:

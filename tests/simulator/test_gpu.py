@@ -3,7 +3,8 @@ import pytest
 
 from simulator.fleet import Floats, Machines
 from simulator.gpu import HW_SLOWDOWN, HW_THERMAL, IDLE, POWER_CAP, Gpus
-from simulator.load import Knobs, Load
+from simulator.knobs import Knobs
+from simulator.load import Load
 from simulator.scenario import Fleet
 
 MACHINES = Machines(Fleet(nodes=4))

@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -5,13 +6,14 @@ import pytest
 
 from simulator.fleet import Floats, Machines
 from simulator.job import JobRun
-from simulator.load import Gradient, Knobs, Load
+from simulator.knobs import Gradient, Knobs
+from simulator.load import Load
 from simulator.nic import Ports
-from simulator.report import PhaseChange, StepReport
+from simulator.pace import Pace
+from simulator.report import LogLine, PhaseChange, Said, StepReport
 from simulator.scenario import Fleet, Job
 
 MACHINES = Machines(Fleet(nodes=2))
-Said = list[StepReport | PhaseChange]
 
 
 class Bench:
@@ -23,23 +25,31 @@ class Bench:
         self.speed: Floats = np.ones(len(MACHINES.gpus))
         self.ports, self.knobs = Ports(MACHINES, 5), Knobs(MACHINES, ("j",))
         self.load, self.gradient = Load(MACHINES), Gradient()
+        self.data, self.storage = np.zeros(len(MACHINES.gpus)), np.ones(len(MACHINES.nodes))
         self.busy: list[float] = []
 
-    def run(self, start: int, end: int) -> Said:
-        said: Said = []
+    def pace(self) -> Pace:
+        ones = np.ones(len(MACHINES.gpus))
+        return Pace(
+            speed=self.speed, exchange=self.ports.slowdown(), copy=ones, data=self.data,
+            stalled=self.ports.stalled, down=self.ports.down, storage=self.storage,
+        )  # fmt: skip
+
+    def run(self, start: int, end: int) -> list[Said]:
+        said: list[Said] = []
         for second in range(start, end):
             self.load.clear()
-            said += self.job.advance(second, self.speed, self.ports, self.gradient, self.load)
+            said += self.job.advance(second, self.pace(), self.gradient, self.load)
             self.busy.append(float(self.load.power.mean()))
             self.ports.advance(self.load, self.knobs)
         return said
 
 
-def steps(said: Said) -> list[StepReport]:
+def steps(said: list[Said]) -> list[StepReport]:
     return [own for own in said if isinstance(own, StepReport)]
 
 
-def states(said: Said) -> list[str]:
+def states(said: list[Said]) -> list[str]:
     return [own.state for own in said if isinstance(own, PhaseChange)]
 
 
@@ -137,3 +147,68 @@ def test_nan_stays_and_steps_go_on(field: str) -> None:
 def test_loss_falls_over_training(scenario: Callable[..., object]) -> None:
     losses = [step.loss for step in steps(Bench(step_seconds=0.5).run(0, 1500))]
     assert np.mean(losses[-200:]) < 0.9 * np.mean(losses[:200])
+
+
+def test_ranks_are_laid_out_tensor_innermost_and_pipeline_outermost() -> None:
+    ranks = Bench(pipeline=2, tensor=4).job.ranks
+    assert list(ranks.stage) == [0] * 8 + [1] * 8
+    assert list(ranks.tensor) == [0, 1, 2, 3] * 4
+
+
+def test_heavy_last_stage_computes_longer_and_all_wait_for_it() -> None:
+    bench = Bench(pipeline=2, tensor=8, last_stage_load=1.3)
+    own = steps(bench.run(0, 200))[-1]
+    assert own.compute[8:].mean() == pytest.approx(1.3 * own.compute[:8].mean(), rel=0.02)
+    assert np.all(own.exchange[:8] > own.exchange[8:].max() + 0.3)
+
+
+def test_rank_without_data_holds_up_all_others() -> None:
+    bench = Bench()
+    bench.run(0, 100)
+    bench.data[3] = 0.4
+    own = steps(bench.run(100, 200))[-1]
+    others = np.delete(np.arange(16), 3)
+    assert own.data[3] > 0.5
+    assert np.all(own.data[others] < 0.05)
+    assert np.all(own.exchange[others] > own.exchange[3] + 0.4)
+
+
+def test_short_cut_of_a_link_costs_its_time_and_no_more() -> None:
+    bench = Bench()
+    healthy = float(np.median([step.step_seconds for step in steps(bench.run(0, 200))]))
+    bench.knobs.cut[2] = 1.0
+    said = bench.run(200, 203)
+    bench.knobs.cut[2] = 0.0
+    said += bench.run(203, 220)
+    assert "failed" not in states(said)
+    longest = max(step.step_seconds for step in steps(said))
+    assert healthy + 2 < longest < healthy + 4.5
+
+
+def test_long_cut_fails_the_job_with_the_rank_and_it_comes_back_from_its_checkpoint() -> None:
+    bench = Bench(checkpoint_every=20, requeue_seconds=30.0)
+    bench.run(0, 200)
+    bench.knobs.cut[5] = 1.0
+    said = bench.run(200, 240)
+    lines = [own for own in said if isinstance(own, LogLine)]
+    assert [(own.rank, own.code) for own in lines] == [(5, "nccl.error:ib_error_12")]
+    assert states(said)[-1] == "failed"
+    bench.knobs.cut[5] = 0.0
+    again = bench.run(240, 400)
+    assert states(again)[0] == "restarted"
+    assert steps(again)[0].step % 20 == 1
+
+
+def test_restart_on_purpose_is_told_once_and_repeats_steps_since_the_checkpoint() -> None:
+    said = Bench(checkpoint_every=20, restart_seconds=100.0).run(0, 400)
+    assert states(said).count("restarted") == 1
+    assert "failed" not in states(said)
+    numbers = [step.step for step in steps(said)]
+    assert sum(b <= a for a, b in itertools.pairwise(numbers)) == 1
+
+
+def test_slow_storage_makes_checkpoints_longer() -> None:
+    bench = Bench(checkpoint_every=10)
+    bench.storage[1] = 3.0
+    told = [s.checkpoint_seconds for s in steps(bench.run(0, 200)) if s.checkpoint_seconds]
+    assert told[0] == pytest.approx(36.0, rel=0.15)

@@ -3,7 +3,8 @@ import pytest
 
 from forewarn.catalogue import CATALOGUE
 from simulator.fleet import Machines
-from simulator.load import Knobs, Load
+from simulator.knobs import Knobs
+from simulator.load import Load
 from simulator.nic import Ports
 from simulator.scenario import Fleet
 

@@ -38,10 +38,19 @@ def test_demo_has_64_gpus_and_each_fault_once() -> None:
     ]
 
 
-def test_healthy_has_no_fault_and_forms_has_every_one_in_every_form() -> None:
+def test_fleet_has_512_gpus_and_five_faults_of_five_layers() -> None:
+    fleet = simulator.load(simulator.built_in()["fleet"])
+    assert fleet.gpus == 512
+    layers = {simulator.faults.FAULTS[fault.mode].layer for fault in fleet.fault}
+    assert len(layers) == len(fleet.fault) == 5
+
+
+def test_healthy_ones_have_no_fault_and_forms_have_every_one_in_every_form() -> None:
     scenarios = {name: simulator.load(path) for name, path in simulator.built_in().items()}
-    assert scenarios["healthy"].fault == ()
-    pairs = {(fault.mode, fault.form) for fault in scenarios["forms"].fault}
+    for name in ("healthy", "healthy-fleet", "lookalikes"):
+        assert scenarios[name].fault == ()
+    forms = [own for name, own in scenarios.items() if name.startswith("forms-")]
+    pairs = {(fault.mode, fault.form) for own in forms for fault in own.fault}
     assert len(pairs) == len(simulator.faults.FAULTS) * 3
 
 
@@ -71,7 +80,7 @@ BAD = {
     ),
     "unknown mode": (
         'name = "x"\n' + fault(mode="gremlin"),
-        "bad.toml: fault[0].mode: unknown 'gremlin'; one of thermal_paste, link_errors, loss_nan",
+        "bad.toml: fault[0].mode: unknown 'gremlin'; one of thermal_paste, ecc_corrected",
     ),
     "no such entity": (
         'name = "x"\n' + fault(entity="node/n99/gpu/0"),
@@ -93,6 +102,15 @@ BAD = {
     "NaN that heals": (
         'name = "x"\n' + fault("loss_nan", "job/a", more="end_seconds = 1200"),
         "bad.toml: fault[0].end_seconds: loss_nan does not heal; leave it out",
+    ),
+    "wrong cooling": (
+        'name = "x"\n'
+        + fault("room_warm", "facility/room-1", more="[fleet.cooling]\nkind = 'liquid'"),
+        "bad.toml: fault[0].mode: room_warm needs air cooling",
+    ),
+    "ranks that do not divide": (
+        'name = "x"\n' + JOB + "pipeline = 3",
+        "bad.toml: job[0].pipeline: 16 ranks are no multiple of 3 x 1",
     ),
     "unknown node": (
         'name = "x"\n[[job]]\nname = "a"\nnodes = ["n09"]',

@@ -5,17 +5,19 @@ import math
 
 import msgspec
 
-from detector.notify.formats.telling import Telling
+from detector.notify.formats.telling import Telling, Undelivered
 from forewarn.incident import Hypothesis, Incident, Point, Step
 from forewarn.records import Finding
 
 MAX_BYTES = 256 * 1024
 TOP_CAUSES = 5
+MAX_AFFECTED = 1000  # names; a job of 10,000 ranks would fill the body with them
 TYPES = {
     "open": "io.forewarn.incident.opened",
     "update": "io.forewarn.incident.updated",
     "resolve": "io.forewarn.incident.resolved",
 }
+UNDELIVERED_TYPE = "io.forewarn.delivery.failed"
 
 
 def render(telling: Telling) -> bytes:
@@ -40,9 +42,33 @@ def _event(telling: Telling, evidence: tuple[Finding, ...]) -> bytes:
         "data": {
             "incident": _summary(telling),
             "top_causes": [_cause(own) for own in incident.hypotheses[:TOP_CAUSES]],
-            "evidence": [_finding(own) for own in evidence],
-            "evidence_left_out": len(incident.evidence) - len(evidence),
+            "evidence": [_finding(own, incident) for own in evidence],
+            "evidence_left_out": incident.evidence_left_out
+            + len(incident.evidence)
+            - len(evidence),
             "links": telling.links,
+        },
+    }
+    return msgspec.json.encode(event)
+
+
+def undelivered(lost: Undelivered) -> bytes:
+    """Return the body that says that a note could not be delivered on another channel."""
+    event = {
+        "specversion": "1.0",
+        "id": lost.key,
+        "source": f"/cluster/{lost.cluster}",
+        "type": UNDELIVERED_TYPE,
+        "subject": lost.incident,
+        "time": rfc3339(lost.time_unix_nano),
+        "datacontenttype": "application/json",
+        "data": {
+            "channel": lost.channel,
+            "incident": lost.incident,
+            "undelivered": lost.webhook_id,
+            "attempts": lost.attempts,
+            "reason": lost.reason,
+            "title": lost.title,
         },
     }
     return msgspec.json.encode(event)
@@ -61,7 +87,8 @@ def _summary(telling: Telling) -> dict[str, object]:
         "title": incident.title,
         "cluster": incident.cluster,
         "entity": incident.entity,
-        "affected": incident.affected,
+        "affected": incident.affected[:MAX_AFFECTED],
+        "affected_count": len(incident.affected),
         "jobs": incident.jobs,
         "merged_into": incident.merged_into or None,
         **_times(incident, telling.notified_at_unix_nano),
@@ -110,7 +137,14 @@ def _step(step: Step | None) -> dict[str, object] | None:
     return None if step is None else msgspec.structs.asdict(step)
 
 
-def _finding(own: Finding) -> dict[str, object]:
+def _state(own: Finding, incident: Incident) -> str:
+    """Say whether a finding is open or over, or whether nobody knows."""
+    if own.closed_at_unix_nano is not None:
+        return "over"
+    return "not_collected" if own.id in incident.not_collected else "open"
+
+
+def _finding(own: Finding, incident: Incident) -> dict[str, object]:
     closed = own.closed_at_unix_nano
     return {
         "id": own.id,
@@ -124,6 +158,7 @@ def _finding(own: Finding) -> dict[str, object]:
         "expected": own.expected,
         "unit": own.unit,
         "severity": own.severity,
+        "state": _state(own, incident),
         "surprise": own.surprise if math.isfinite(own.surprise) else None,
         "opened_at": rfc3339(own.opened_at_unix_nano),
         "opened_at_unix_nano": own.opened_at_unix_nano,

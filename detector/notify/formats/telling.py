@@ -1,11 +1,11 @@
-"""What every format gets: one change of one incident."""
+"""What every format gets: one change of one incident, or a note that never arrived."""
 
 from typing import Literal
 
 import msgspec
 
 from forewarn.incident import Incident
-from forewarn.language import Language
+from forewarn.language import Language, Text
 
 Kind = Literal["open", "update", "resolve"]
 
@@ -20,6 +20,27 @@ class Telling(msgspec.Struct, frozen=True):
     notified_at_unix_nano: int
     language: Language = "en"
     links: dict[str, str] = {}
+
+
+class Undelivered(msgspec.Struct, frozen=True):
+    """A note that will never be delivered on its channel; `key` names this telling of it."""
+
+    cluster: str
+    channel: str
+    incident: str
+    webhook_id: str
+    attempts: int
+    reason: str
+    key: str
+    time_unix_nano: int
+
+    @property
+    def title(self) -> Text:
+        """Say it in both languages."""
+        return Text(
+            f"Channel {self.channel} could not be told of {self.incident}: {self.reason}",
+            f"渠道 {self.channel} 未能送达事件 {self.incident}：{self.reason}",
+        )
 
 
 def webhook_id(incident: Incident) -> str:

@@ -162,3 +162,28 @@ def test_clusters_are_kept_apart(make_stage: MakeStage) -> None:
     found = stage.living()
     assert {own.cluster for own in found} == {"c", "d"}
     assert len({own.id for own in found}) == 2
+
+
+def slow_rank(number: int, seconds: float) -> Finding:
+    what = {"signal": "rank_compute_seconds", "movement": "outlier", "family": "peers"}
+    return finding(what, f"{JOB}/rank/{number}", seconds, job=samples.JOB)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_slow_rank_is_drawn_to_the_device_it_runs_on_and_to_no_other(
+    stage: Stage, first: bool
+) -> None:
+    slow, own, other = slow_rank(11, 30), gpu(1, 3), gpu(6, 0)
+    hot = [finding(samples.THROTTLED, own, 10), finding(samples.THROTTLED, other, 12)]
+    for one in [slow, *hot] if first else [*hot, slow]:
+        stage.feed(one, seconds=40)
+    assert signals(stage) == {
+        own: {"gpu.clock_event", "rank_compute_seconds"}, other: {"gpu.clock_event"},
+    }  # fmt: skip
+
+
+def test_slow_rank_whose_device_is_well_is_not_explained_by_a_device_elsewhere(
+    stage: Stage,
+) -> None:
+    stage.feed(finding(samples.THROTTLED, gpu(6, 0), 10), slow_rank(11, 30))
+    assert {own.entity for own in stage.living()} == {gpu(6, 0), JOB}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from detector.incidents.actions import ActionError, acknowledge, resolve
-from detector.incidents.lifecycle import NEXT, QUIET_SECONDS, TOLD, move
+from detector.incidents.lifecycle import NEXT, QUIET_SECONDS, TOLD, is_showing, move
 from forewarn.incident import Incident
 from forewarn.records import Finding
 from runbooks import Table
@@ -94,7 +94,7 @@ class LifeOfAnIncident(RuleBasedStateMachine):
     def nothing_ends_by_itself_while_a_finding_is_open(self) -> None:
         for own in self.mine():
             by_hand = any(line.what == "resolved" and line.by for line in own.timeline)
-            if not by_hand and any(one.closed_at_unix_nano is None for one in own.evidence):
+            if not by_hand and is_showing(own):
                 assert own.state in {"open", "acknowledged"}
 
     @invariant()

@@ -16,6 +16,7 @@ from detector.notify.post import Post
 from detector.notify.telemetry import DeliveryMetrics
 from forewarn import wire
 from forewarn.config import Settings, Webhook
+from forewarn.deadletter import DeadLetters
 from forewarn.errors import ConfigError
 from forewarn.memory import MemoryBus
 from forewarn.records import NANOSECONDS
@@ -172,21 +173,27 @@ def test_backoff_grows_to_its_cap_with_full_jitter() -> None:
         assert max(drawn) > bound * 9 / 10
 
 
+def post(settings: Settings, rig: Rig, bus: MemoryBus) -> Post:
+    producer, registry = bus.producer(), CollectorRegistry()
+    dead = DeadLetters(producer, "decide", registry, lambda: rig.now)
+    return Post(settings, rig.outbox, producer, registry, dead, lambda: rig.now)
+
+
 def test_webhook_under_the_name_of_the_topic_is_refused(rig: Rig) -> None:
     hook = Webhook(name="incidents", url="http://127.0.0.1:1/")
     with pytest.raises(ConfigError, match="webhook incidents: name"):
-        Post(Settings(webhook=(hook,)), rig.outbox, MemoryBus().producer(), CollectorRegistry())
+        post(Settings(webhook=(hook,)), rig, MemoryBus())
 
 
 def test_note_given_up_is_buried_and_told_on_the_other_channels(rig: Rig) -> None:
     bus = MemoryBus()
     hooks = tuple(Webhook(name=name, url="http://127.0.0.1:1/") for name in ("ops", "chat"))
     settings = Settings(cluster="c", webhook=hooks)
-    post = Post(settings, rig.outbox, bus.producer(), CollectorRegistry(), lambda: rig.now)
+    mail = post(settings, rig, bus)
     rig.add(1)
     row = rig.outbox.next("ops")
     assert row is not None
-    post.given_up("ops", row, "HTTP 400")
+    mail.given_up("ops", row, "HTTP 400")
     (letter,) = bus.consumer(("deadletter",), None, from_beginning=("deadletter",)).poll(0)
     buried = wire.decode_deadletter(letter.value)
     assert (buried.reason, buried.payload) == ("undelivered", b"A:1:1")
@@ -195,5 +202,5 @@ def test_note_given_up_is_buried_and_told_on_the_other_channels(rig: Rig) -> Non
     event = msgspec.json.decode(alert.note.body)
     assert event["type"] == "io.forewarn.delivery.failed"
     assert event["data"]["undelivered"] == "A:1:1"
-    post.given_up("chat", alert, "HTTP 400")  # an alert about an alert is not made
+    mail.given_up("chat", alert, "HTTP 400")  # an alert about an alert is not made
     assert rig.outbox.pending()["ops"] == 1

@@ -84,7 +84,7 @@ def test_evidence_is_cut_to_fit_and_that_is_said(incident: Incident) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_format_gives_the_same_bytes_each_time(incident: Incident, name: str) -> None:
-    assert FORMATS[name](telling(incident)) == FORMATS[name](telling(incident))
+    assert FORMATS[name].telling(telling(incident)) == FORMATS[name].telling(telling(incident))
 
 
 def test_every_format_of_the_settings_is_in_the_table() -> None:

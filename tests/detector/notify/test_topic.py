@@ -39,7 +39,7 @@ class FakeProducer(Producer):
 def row(stage: Stage) -> Row:
     stage.feed(samples.finding(samples.XID_79, samples.gpu(1, 3), 0))
     (incident,) = stage.living()
-    body = FORMATS["generic"](Telling(incident, "open", ("opened",), "I:1:1", samples.T0))
+    body = FORMATS["generic"].telling(Telling(incident, "open", ("opened",), "I:1:1", samples.T0))
     return Row(1, Note("incidents", incident.id, "I:1:1", "open", body, samples.T0), 0, samples.T0)
 
 

@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from detector.notify.outbox import Note, Row
-from detector.notify.webhook import WebhookChannel, classify, retry_after
+from detector.notify.posting import classify, retry_after
+from detector.notify.webhook import WebhookChannel
 from forewarn.config import Secret, Webhook
 from tests.detector.receiver import receiving
 
