@@ -151,8 +151,7 @@ class Engine:
             entities.root(event.entity), seconds
         ):
             return []
-        found = self.families.events.on(event, self.inventory.job_of(event.entity))
-        return [found] if found is not None else []
+        return self.families.events.on(event, self.inventory.job_of(event.entity))
 
     def _take_inventory(self, message: Message) -> list[Finding]:
         if not message.value:

@@ -37,8 +37,7 @@ class Presence:
         event = self._clocks.rebooted(item)
         if event is None or self._silence.planned(event.entity, item.seconds):
             return []
-        found = self._events.on(event, "")
-        return [found] if found is not None else []
+        return self._events.on(event, "")
 
 
 def _ordered(items: Iterable[Item]) -> list[Item]:

@@ -28,6 +28,7 @@ _SAFE = "._:-"
 MAX_NAME = 128
 
 
+@lru_cache(maxsize=1 << 16)
 def name(text: str) -> str:
     """Encode any text as the name of an entity, at most 128 characters.
 

@@ -41,7 +41,7 @@ SIGNALS: dict[str, Effect] = {
     "nic_tx_wait_ticks_total": Effect(4000.0, 0.5),
     "switch_port_tx_wait_ticks_total": Effect(4000.0, 0.5),
     # a node's processors, memory and waits swing with whatever the host does
-    "node_cpu_utilization_ratio": Effect(0.4),
+    "node_cpu_utilization_ratio": Effect(0.3),
     "node_cpu_iowait_ratio": Effect(0.3),
     "node_cpu_steal_ratio": Effect(0.2),
     "node_memory_available_bytes": Effect(4 << 30, 0.4),

@@ -5,6 +5,7 @@ step at all. Checkpoints, evaluations and restarts are known, the first steps ar
 """
 
 import math
+from bisect import insort
 from collections import deque
 from collections.abc import Callable
 from statistics import median
@@ -58,6 +59,7 @@ class Trend:
         self.rule = rule
         self.sign = 1.0 if rule.ratio > 1 else -1.0
         self._past: deque[float] = deque(maxlen=MEMORY_STEPS)
+        self._sorted: list[float] = []  # the same; what is nearly in order is sorted in no time
         self._latest: deque[float] = deque(maxlen=2 * rule.confirm - 1)
         self._sum = 0.0
         self._calm = 0
@@ -104,9 +106,12 @@ class Trend:
         if len(self._past) >= WARM_STEPS:
             bound = 4 * self.spread
             log = min(max(log, self._centre - bound), self._centre + bound)
+        if len(self._past) == self._past.maxlen:
+            self._sorted.remove(self._past[0])
         self._past.append(log)
-        self._centre = median(self._past)
-        deviation = median(abs(x - self._centre) for x in self._past)
+        insort(self._sorted, log)
+        self._centre = median(self._sorted)
+        deviation = median([abs(x - self._centre) for x in self._sorted])
         self.spread = max(LEAST_SPREAD, 1.4826 * deviation)
 
     def calm(self) -> bool:

@@ -30,7 +30,7 @@ def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
         return
     seen = frozenset(up for up in ups if _shows(book, cluster, up))
     parent = index.crowds.parent(finding, own.incident.entity, seen)
-    if parent is None or parent == own.incident.entity:
+    if parent is None or (parent == own.incident.entity and not _others(book, own, parent)):
         return
     below = index.crowds.below(finding, parent)
     homes = {index.homes[cluster, one.finding] for one in below}
@@ -39,6 +39,12 @@ def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
     there = [one for one in index.at(cluster, parent) if one not in fit]
     fit += [one for one in there if one.incident.entity == parent and is_timely(finding, one)]
     gather(book, fit, parent, f"{len(below)} of its own show it")
+
+
+def _others(book: Casebook, own: Profile, parent: str) -> bool:
+    """Say whether other incidents stand below the place of one: they came before it was raised."""
+    below = book.index.below(own.incident.cluster, parent)
+    return any(one.kind == "hardware" and one is not own for one in below)
 
 
 def _shows(book: Casebook, cluster: str, parent: str) -> bool:
