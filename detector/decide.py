@@ -40,9 +40,11 @@ from forewarn.bus import Bus, Message, Producer
 from forewarn.config import Settings, state_directory
 from forewarn.deadletter import DeadLetters
 from forewarn.incident import Incident
-from forewarn.records import Finding
+from forewarn.records import NANOSECONDS, Finding
 from runbooks import Counts, Table, hardware_class
 from runbooks import load as load_runbooks
+
+RANK_AGAIN_SECONDS = 10  # where only readings moved; one ranking of 100 findings takes long
 
 
 class Decide:
@@ -78,6 +80,7 @@ class Decide:
         self._incidents = {own.id: own for own in store.unfinished()}
         self._waiting = Waiting(store.places.waiting())
         self._rounds = Rounds(clock)
+        self._ranked: dict[str, int] = {}  # incident -> when its causes were ranked last, ns
         self._metrics.show(self._incidents.values())
 
     def step(self, messages: Sequence[Message]) -> list[Incident]:
@@ -151,7 +154,7 @@ class Decide:
             draw_symptoms(book, incident, self._known)
         counts = self._feedback.counts()
         for incident in book.changed():
-            if _is_new(book.before.get(incident.id), incident):
+            if self._is_due(book.before.get(incident.id), incident, book.now):
                 self._judge(book, incident, counts)
         if book.changed():
             for id_ in gather_by_cause(book, self._known):
@@ -170,9 +173,17 @@ class Decide:
         self._store.places.save_waiting(*book.waiting.since(self._waiting))
         return changed
 
+    def _is_due(self, before: Incident | None, after: Incident, now: int) -> bool:
+        """Say whether the causes are to be ranked anew: at once where something came or went."""
+        if before is None or _is_new(before, after):
+            return True
+        again = self._ranked.get(after.id, 0) + RANK_AGAIN_SECONDS * NANOSECONDS
+        return after.evidence is not before.evidence and now >= again
+
     def _judge(self, book: Casebook, incident: Incident, counts: Counts) -> None:
         """Rank the causes of an incident that goes on."""
         if incident.state != "merged":
+            self._ranked[incident.id] = book.now
             inventory = self._intake.inventory(incident.cluster)
             judged = assess(incident, self._ranker, inventory, counts)
             book.revise(absorb(judged, self._known.causes))
@@ -211,6 +222,7 @@ class Decide:
             self._incidents[incident.id] = incident
             if incident.state in {"closed", "merged"}:
                 del self._incidents[incident.id]
+                self._ranked.pop(incident.id, None)
             if incident.state == "closed":
                 self._known.forget(incident)
         if changed:
@@ -218,11 +230,15 @@ class Decide:
             self._on_notes()
 
 
-def _is_new(before: Incident | None, after: Incident) -> bool:
-    """Say whether anything changed that a ranking is made of; one of 100 findings takes long."""
-    if before is None or after.evidence is not before.evidence:
+def _is_new(before: Incident, after: Incident) -> bool:
+    """Say whether a finding came, went or became graver, or somebody said something."""
+    if (after.feedback, after.jobs) != (before.feedback, before.jobs):
         return True
-    return (after.feedback, after.jobs) != (before.feedback, before.jobs)
+    return after.evidence is not before.evidence and _signs(after) != _signs(before)
+
+
+def _signs(incident: Incident) -> list[tuple[str, bool, str]]:
+    return [(own.id, own.closed_at_unix_nano is None, own.severity) for own in incident.evidence]
 
 
 def run(bus: Bus, settings: Settings, stop: threading.Event, registry: CollectorRegistry) -> None:

@@ -28,6 +28,8 @@ class Inventory:
         self._jobs_of: dict[str, dict[str, Placement]] = defaultdict(dict)
         self._inside: dict[str, set[str]] = defaultdict(set)
         self._hung: dict[str, set[str]] = defaultdict(set)
+        self._parents: dict[str, tuple[str, ...]] = {}  # answers, until the next change
+        self._below: dict[str, frozenset[str]] = {}
         self.version = 0
         """Counts the items that changed the view: what was worked out from it holds as long."""
 
@@ -54,7 +56,10 @@ class Inventory:
             self._place(item)
             self._hang(item)
             changed = held is None or _content(held) != _content(item)
-        self.version += changed
+        if changed:
+            self.version += 1
+            self._parents.clear()
+            self._below.clear()
         return changed
 
     def _place(self, item: InventoryItem) -> None:
@@ -77,8 +82,13 @@ class Inventory:
         for above in _hangs_on(item):
             self._hung[above].add(item.entity)
 
-    def below(self, entity: str) -> set[str]:
+    def below(self, entity: str) -> frozenset[str]:
         """Return the known entities that hang on `entity`: a node's parts, a rack's nodes …"""
+        if entity not in self._below:
+            self._below[entity] = frozenset(self._find_below(entity))
+        return self._below[entity]
+
+    def _find_below(self, entity: str) -> set[str]:
         if entity not in self._inside and entity not in self._hung:
             return set()
         found: set[str] = set()
@@ -103,6 +113,11 @@ class Inventory:
 
     def parents(self, entity: str) -> tuple[str, ...]:
         """Return all that `entity` hangs on: above it by name, then by the keys of attributes."""
+        if entity not in self._parents:
+            self._parents[entity] = self._find_parents(entity)
+        return self._parents[entity]
+
+    def _find_parents(self, entity: str) -> tuple[str, ...]:
         above = entities.ancestors(entity)
         nearest: dict[str, str] = {}
         for own in (entity, *above):

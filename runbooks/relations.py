@@ -41,7 +41,7 @@ class Relations:
 
     def below(self, entity: str) -> set[str]:
         """Return what hangs on `entity`: what the inventory knows, and what has a finding."""
-        return self._inventory.below(entity) | self._seen_below.get(entity, set())
+        return self._seen_below.get(entity, set()) | self._inventory.below(entity)
 
     @cached_property
     def _seen_below(self) -> dict[str, set[str]]:

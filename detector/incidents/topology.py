@@ -45,11 +45,11 @@ class Topology:
             self._children[key] = self.all(kind) if parent == self._top else len(set(below))
         return self._children[key]
 
-    def _below(self, parent: str) -> set[str]:
+    def _below(self, parent: str) -> frozenset[str]:
         if not parent.startswith("job/"):
             return self.inventory.below(parent)
         placed = self.inventory.ranks(entities.last_name(parent)).values()
-        return {own for place in placed for own in place.devices}
+        return frozenset(own for place in placed for own in place.devices)
 
     def all(self, kind: str) -> int:
         """Return how many entities of a kind there are."""
