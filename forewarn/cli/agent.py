@@ -59,6 +59,5 @@ def _print(samples: list[Any], as_json: bool) -> None:
         mark = click.style(
             f"{sample.outcome:<11}", fg="green" if sample.outcome == "ok" else "yellow"
         )
-        click.echo(
-            f"{mark} {entities.shown(sample.entity):<50} {sample.signal:<44} {value:>14} {sample.unit}"
-        )
+        where = entities.shown(sample.entity)
+        click.echo(f"{mark} {where:<50} {sample.signal:<44} {value:>14} {sample.unit}")

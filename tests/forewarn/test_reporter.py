@@ -1,7 +1,7 @@
 import ast
-import contextlib
 import json
 import logging
+import math
 import os
 import socket
 import subprocess
@@ -187,12 +187,10 @@ def test_unknown_word_for_an_end_is_a_fault_and_counts_as_no_word(
 ) -> None:
     fine, broken = (Reporter("j", rank=rank, socket=str(path)) for rank in range(2))
     fine.close(state="sideways")
-    with contextlib.suppress(RuntimeError):
-        try:
-            raise RuntimeError("CUDA error")
-        except RuntimeError:
-            broken.close(state="sideways")
-            raise
+    try:
+        math.sqrt(-1)
+    except ValueError:
+        broken.close(state="sideways")
     until(lambda: len(agent.lines("close")) == 2)
     assert [line["state"] for line in agent.lines("close")] == ["completed", "failed"]
     assert (fine.faults, broken.faults) == (1, 1)
