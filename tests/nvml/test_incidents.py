@@ -121,6 +121,15 @@ def test_lost_gpu_fell_off_the_bus(line: Line, agent: Bench, standin: Standin) -
     assert told(line) == [(GPU, "GPU-CORE-01")]
 
 
+def test_gpu_that_is_lost_without_a_word_is_missing_from_its_node(
+    line: Line, agent: Bench, standin: Standin
+) -> None:
+    live(line, agent, standin, 60)
+    standin.lose(SICK)
+    live(line, agent, standin, 60)
+    assert told(line) == [("node/n7", "GPU-CORE-08")]
+
+
 def test_frozen_sensor_is_that_and_nothing_of_the_gpu(
     line: Line, agent: Bench, standin: Standin
 ) -> None:
