@@ -11,7 +11,7 @@ from dashboards.own import OWN
 from forewarn.catalogue import CATALOGUE
 from forewarn.language import Text
 
-# Kind of entity -> the variables by which its series are chosen.
+# Kind of entity -> the variables by which its series are chosen; others by their cluster alone.
 CLUSTER = 'cluster=~"$cluster"'
 NODE = f'{CLUSTER}, node=~"$node"'
 JOB = f'{CLUSTER}, job=~"$job"'
@@ -64,11 +64,11 @@ def of(name: str, where: str = "") -> str:
     """Return the selector of a metric under the dashboard's variables, and `where`.
 
     Raises:
-        KeyError: if there is no such metric, or nothing to choose its entity by.
+        KeyError: if there is no such metric.
 
     """
     found = metric(name)
-    own = SELECTORS[found.entity] if found.entity else CLUSTER
+    own = SELECTORS.get(found.entity, CLUSTER)
     return f"{name}{{{', '.join(filter(None, (own, where)))}}}"
 
 

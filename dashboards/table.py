@@ -6,11 +6,13 @@ from dashboards.itself import ITSELF
 from dashboards.job import JOB
 from dashboards.network import NETWORK
 from dashboards.spec import Dashboard
+from dashboards.storage import STORAGE
 
 DASHBOARDS: tuple[Dashboard, ...] = (
     FLEET,
     GPU,
     NETWORK,
+    STORAGE,
     JOB,
     ITSELF,
 )

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from dashboards.table import DASHBOARDS
 from exporters.collector import Collector, Host
 from exporters.devices import Compound
 from exporters.registry import COLLECTORS
@@ -186,9 +187,19 @@ def _collector(name: str, own: Collector) -> tuple[str, ...]:
     return f"`{name}`", sentence, f"{own.deadline_seconds:g} s", names
 
 
+def dashboards() -> str:
+    """Return the table of dashboards, in the order in which they are read."""
+    rows = (
+        (own.title.en.partition(" · ")[2], ", ".join(v.title.en for v in own.variables),
+         own.about.en)
+        for own in DASHBOARDS
+    )  # fmt: skip
+    return table("Dashboard|Variables|What it shows", rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "settings": settings, "signals": signals, "movements": movements, "topics": topics,
-    "collectors": collectors,
+    "collectors": collectors, "dashboards": dashboards,
 }  # fmt: skip
 
 

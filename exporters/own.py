@@ -49,7 +49,7 @@ def _cpu_seconds() -> float:
 
 
 class Health:
-    """How each collector fares, at `node/<n>/agent/<collector>`."""
+    """How each collector fares, at `node/<n>/agent/<collector>`; that of a device, below it."""
 
     name = "health"
     signals = (
@@ -68,7 +68,8 @@ class Health:
         return [measurement for measurement in found if measurement.signal in due]
 
     def _one(self, worker: Worker) -> list[Measurement]:
-        entity = f"{self._host.entity}/agent/{entities.name(worker.name)}"
+        name = worker.name.partition(":")[0] if worker.device else worker.name
+        entity = f"{worker.device or self._host.entity}/agent/{entities.name(name)}"
         if worker.success is None:
             return [not_due(signal, entity) for signal in self.signals]
         values = (float(worker.success), worker.duration_seconds, float(worker.failures))

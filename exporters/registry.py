@@ -11,6 +11,7 @@ from exporters.host.memory_errors import MemoryErrors
 from exporters.host.pcie import Pcie
 from exporters.host.pressure import Pressure
 from exporters.host.processor import Processor
+from exporters.host.tcp import Tcp
 from exporters.nic.adapters import Adapters
 from exporters.nic.interfaces import Interfaces
 from exporters.nic.optics import Optics
@@ -37,6 +38,7 @@ COLLECTORS: dict[str, Callable[[Host], Collector]] = {
     "pressure": Pressure,
     "processor": Processor,
     "smart": Smart,
+    "tcp": Tcp,
 }
 # Sources of events: they wait for something to happen instead of being asked.
 STREAMS = ("kernel_log", "reporter", "job_logs")

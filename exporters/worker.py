@@ -16,6 +16,7 @@ from exporters.collector import (
     Noticing,
     failed,
 )
+from exporters.devices import Part
 from forewarn.catalogue import CATALOGUE
 
 logger = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ class Worker:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = collector.name
+        self.device = collector.entity if isinstance(collector, Part) else ""
         self.success: bool | None = None  # until the first reading has ended
         self.duration_seconds = 0.0
         self.failures = 0

@@ -51,6 +51,11 @@ def plain(encoded: str) -> str:
     return unquote(encoded)
 
 
+def shown(entity: str) -> str:
+    """Decode an entity for a terminal; what would steer the terminal stays encoded."""
+    return "".join(c if c.isprintable() else quote(c, safe="") for c in unquote(entity))
+
+
 def path(*parts: str) -> str:
     """Join kinds and raw names: `path("node", "n7", "mount", "/var")`; names are encoded."""
     if not parts or len(parts) % 2:

@@ -27,7 +27,10 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A check or an action as it is shown beside an incident."""
+    """A check or an action as it is shown beside an incident.
+
+    `command` is for a shell where `kind` is command, and PromQL where it is query.
+    """
 
     id: str
     text: Text
@@ -35,6 +38,7 @@ class Step(msgspec.Struct, frozen=True):
     minutes: float = 0.0
     risk: str = "none"
     needs_approval: bool = False
+    kind: Literal["query", "command", "manual"] = "manual"
 
 
 class Hypothesis(msgspec.Struct, frozen=True):

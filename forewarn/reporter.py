@@ -36,6 +36,17 @@ RETRY_SECONDS = 0.5
 SEND_SECONDS = 1.0
 CLOSE_SECONDS = 2.0
 SHARED_SOCKET = "/run/forewarn/reporter.sock"
+# How a job can end, by what people call it.
+ENDS = {
+    word: state
+    for state, words in {
+        "completed": "completed complete finished done ended success succeeded successful ok",
+        "failed": "failed failure fail error errored crashed crash",
+        "cancelled": "cancelled canceled stopped aborted interrupted killed",
+        "preempted": "preempted evicted",
+    }.items()
+    for word in words.split()
+}
 _Call = TypeVar("_Call", bound="Callable[..., Any]")
 _reporters: weakref.WeakSet[Reporter] = weakref.WeakSet()
 
@@ -231,12 +242,17 @@ class Reporter:
 
     @_safe
     def close(self, state: str = "completed", timeout_seconds: float = CLOSE_SECONDS) -> None:
-        """Tell how the job ended and hand over what is queued, for at most `timeout_seconds`."""
+        """Tell how the job ended and hand over what is queued, for at most `timeout_seconds`.
+
+        `state` is completed, failed, cancelled or preempted, or a word that means one of them, as
+        `finished`. Another word is a fault, and the end counts as if nothing had been said of it:
+        failed if an exception is on its way, else completed.
+        """
         if self._closed:
             return
         self._closed = True
         atexit.unregister(self._at_exit)
-        self._put(kind="close", state=str(state)[:WORD])
+        self._put(kind="close", state=self._ended(state))
         end = time.monotonic() + timeout_seconds
         with self._changed:
             self._ending = True
@@ -245,6 +261,15 @@ class Reporter:
                 self._changed.wait(left)
         if self._thread is not None:
             self._thread.join(max(0.0, end - time.monotonic()))
+
+    def _ended(self, state: object) -> str:
+        """Return one of the four ends that a word means."""
+        said = str(state)[:WORD].strip().lower()
+        if said in ENDS:
+            return ENDS[said]
+        known = ", ".join(dict.fromkeys(ENDS.values()))
+        self._fault(f"close: unknown state {said!r}; one of {known}")
+        return _state(sys.exc_info()[0])
 
     def __enter__(self) -> Reporter:
         return self

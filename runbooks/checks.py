@@ -23,7 +23,7 @@ def best_check(entries: Iterable[Entry], shares: Mapping[str, float]) -> Step | 
     if not ranked:
         return None
     _, entry, check = min(ranked, key=lambda item: item[0])
-    return Step(f"{entry.id}/{check.id}", check.text, check.run, check.minutes)
+    return Step(f"{entry.id}/{check.id}", check.text, check.run, check.minutes, kind=check.kind)
 
 
 def gain(check: Check, shares: Mapping[str, float]) -> float:

@@ -144,7 +144,7 @@ def first_step(entry: Entry) -> Step | None:
         if action.when == "immediate":
             return Step(action.id, action.text, risk=action.risk, needs_approval=action.approval)
     for check in entry.checks[:1]:
-        return Step(check.id, check.text, check.run, check.minutes)
+        return Step(check.id, check.text, check.run, check.minutes, kind=check.kind)
     return None
 
 

@@ -27,6 +27,7 @@ class Mount(msgspec.Struct, frozen=True):
     path: str
     type: str
     read_only: bool
+    source: str = ""
 
 
 class Space(msgspec.Struct, frozen=True):
@@ -37,8 +38,16 @@ class Space(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> list[Mount]:
-    """Read /proc/mounts: local file systems, each path once (the last mount on it is seen)."""
-    return [mount for mount in mounts(text) if mount.type in TYPES]
+    """Read /proc/mounts: local file systems, each path once (the last mount on it is seen).
+
+    A part of a file system that is mounted again (bind mounts, /run/netns, containers) is none of
+    its own: of each device the mount that was made first counts.
+    """
+    first: dict[str, Mount] = {}
+    for mount in mounts(text):
+        if mount.type in TYPES:
+            first.setdefault(mount.source, mount)
+    return list(first.values())
 
 
 def mounts(text: str) -> list[Mount]:
@@ -48,7 +57,7 @@ def mounts(text: str) -> list[Mount]:
         if len(words) >= 4:
             path = unescape(words[1])
             found.pop(path, None)
-            found[path] = Mount(path, words[2], "ro" in words[3].split(","))
+            found[path] = Mount(path, words[2], "ro" in words[3].split(","), words[0])
     return list(found.values())
 
 

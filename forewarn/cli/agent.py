@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from prometheus_client import REGISTRY, CollectorRegistry
 
+from forewarn import entity as entities
 from forewarn.cli.console import emit, json_option, readable
 from forewarn.cli.main import Invocation
 from forewarn.cli.process import make_bus, need_shared_bus, run_all, stop_on_signals
@@ -58,4 +59,5 @@ def _print(samples: list[Any], as_json: bool) -> None:
         mark = click.style(
             f"{sample.outcome:<11}", fg="green" if sample.outcome == "ok" else "yellow"
         )
-        click.echo(f"{mark} {sample.entity:<50} {sample.signal:<44} {value:>14} {sample.unit}")
+        where = entities.shown(sample.entity)
+        click.echo(f"{mark} {where:<50} {sample.signal:<44} {value:>14} {sample.unit}")

@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from forewarn import entity as entities
 from forewarn.cli import render
 from forewarn.cli.console import console, emit, seconds
 from forewarn.cli.here import Sensors
@@ -128,7 +129,10 @@ class TerminalShow:
             table.add_column(head, justify="right" if head == "value" else "left")
         for sample in sensors.examples:
             table.add_row(
-                escape(sample.entity), sample.signal, render.number(sample.value), sample.unit
+                escape(entities.shown(sample.entity)),
+                sample.signal,
+                render.number(sample.value),
+                sample.unit,
             )
         own.print(table)
         for finding in sensors.findings:
@@ -157,7 +161,7 @@ def _score_table(rows: tuple[Row, ...]) -> Table:
         mark = "[green]yes[/green]" if row.incident else "[red]no[/red]"
         cause = f"[green]{row.cause}[/green]" if row.right else f"[red]{row.cause or '-'}[/red]"
         table.add_row(
-            row.mode.replace("_", " "), row.entity, row.form, f"{row.d_prime:.0f}",
+            row.mode.replace("_", " "), entities.shown(row.entity), row.form, f"{row.d_prime:.0f}",
             mark, seconds(row.delay_seconds), cause, " or ".join(row.expected),
         )  # fmt: skip
     return table

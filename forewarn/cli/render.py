@@ -8,6 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text as RichText
 
+from forewarn import entity as entities
 from forewarn.catalogue.movements import MOVEMENTS
 from forewarn.cli.console import SEVERITY_STYLES, clock, seconds, utc
 from forewarn.incident import Hypothesis, Incident, Point
@@ -42,6 +43,7 @@ WORDS = {
     "observed": Text("observed", "观测值"),
     "expected": Text("expected", "预期值"),
     "surprise": Text("surprise", "意外度"),
+    "unheard": Text("nobody speaks of it any more", "已无人上报"),
 }
 STATES = {
     "open": Text("open", "未处理"),
@@ -87,7 +89,7 @@ def finding_line(finding: Finding, language: Language) -> RichText:
     """Return one line: time, severity, entity, signal, movement, observed against expected."""
     line = RichText(f"{clock(finding.opened_at_unix_nano)}  ", style="dim")
     line.append("finding   ", style="blue")
-    line.append(f"{finding.entity}  ", style="bold")
+    line.append(f"{entities.shown(finding.entity)}  ", style="bold")
     line.append(f"{finding.code or finding.signal} ")
     line.append(f"{finding.movement}", style=SEVERITY_STYLES[finding.severity])
     if finding.observed is not None:
@@ -108,7 +110,7 @@ def incident_line(incident: Incident, language: Language) -> RichText:
     line.append(f"{word('incident', language)}  ", style="magenta")
     line.append(f"{STATES[incident.state].say(language)} ", style=style)
     line.append(f"{incident.title.say(language)}", style=f"bold {style}")
-    line.append(f"  {incident.entity}", style="bold")
+    line.append(f"  {entities.shown(incident.entity)}", style="bold")
     lead = leading(incident)
     if lead is not None:
         line.append(f"  {lead.entry} {lead.share:.0%}", style="dim")
@@ -162,9 +164,14 @@ def _steps(own: Hypothesis, language: Language) -> list[RenderableType]:
             line.append(f"  ({word('approval', language)})", style="yellow")
         lines.append(line)
         if step.command:
-            lines.append(RichText(f"  $ {step.command}", style="cyan"))
+            lines.append(RichText(f"  {to_copy(step.kind, step.command)}", style="cyan"))
     lines.append(RichText(f"{word('drain', language)}: {DRAIN[own.drain].say(language)}", "dim"))
     return lines
+
+
+def to_copy(kind: str, text: str) -> str:
+    """Return what to copy with a mark of where it goes: `$` a shell, `PromQL:` Prometheus."""
+    return f"PromQL: {text}" if kind == "query" else f"$ {text}"
 
 
 def incident_panel(incident: Incident, language: Language, causes: int = 1) -> Panel:
@@ -172,10 +179,10 @@ def incident_panel(incident: Incident, language: Language, causes: int = 1) -> P
     facts = Table.grid(padding=(0, 2))
     for key, value in (
         ("id", incident.id),
-        ("entity", incident.entity),
+        ("entity", entities.shown(incident.entity)),
         ("seen", utc(incident.first_evidence_at_unix_nano)),
         ("state", _state(incident, language)),
-        ("jobs", ", ".join(incident.jobs) or "-"),
+        ("jobs", ", ".join(map(entities.shown, incident.jobs)) or "-"),
     ):
         facts.add_row(RichText(word(key, language), style="dim"), escape(value))
     body: list[RenderableType] = [facts, RichText()]
@@ -215,7 +222,7 @@ def incident_table(incidents: Iterable[Incident], language: Language) -> Table:
                 SEVERITIES[incident.severity].say(language), SEVERITY_STYLES[incident.severity]
             ),
             utc(incident.first_evidence_at_unix_nano),
-            escape(incident.entity),
+            escape(entities.shown(incident.entity)),
             f"{escape(incident.title.say(language))}  [dim]{cause}[/dim]",
         )
     return table
@@ -226,6 +233,19 @@ def _observed(own: Finding) -> str:
     if own.observed is not None:
         return measured(own.observed, own.unit)
     return "-" if own.value_class == "code" else own.value_class
+
+
+def _lasted(own: Finding, incident: Incident, language: Language) -> str:
+    """Return how long a finding has lasted, and whether nobody can say that it is over."""
+    end = own.closed_at_unix_nano or own.updated_at_unix_nano
+    lasted = seconds((end - own.opened_at_unix_nano) / NANOSECONDS)
+    return f"{lasted} ({word('unheard', language)})" if own.id in incident.not_collected else lasted
+
+
+def _left_out(incident: Incident, language: Language) -> str:
+    more, still = incident.evidence_left_out, incident.evidence_left_out_open
+    english = f"and {more} more that tell less, {still} of them not over"
+    return Text(english, f"另有 {more} 项次要证据，其中 {still} 项未结束").say(language)
 
 
 def evidence_table(incident: Incident, console: Console, language: Language) -> None:
@@ -243,11 +263,10 @@ def evidence_table(incident: Incident, console: Console, language: Language) -> 
     ):
         table.add_column(word(key, language), overflow="fold")
     for own in sorted(incident.evidence, key=lambda finding: finding.opened_at_unix_nano):
-        end = own.closed_at_unix_nano or own.updated_at_unix_nano
         table.add_row(
             clock(own.opened_at_unix_nano),
-            seconds((end - own.opened_at_unix_nano) / NANOSECONDS),
-            escape(own.entity),
+            _lasted(own, incident, language),
+            escape(entities.shown(own.entity)),
             escape(own.code or own.signal),
             own.movement,
             _observed(own),
@@ -255,3 +274,5 @@ def evidence_table(incident: Incident, console: Console, language: Language) -> 
             f"{own.surprise:.0f}",
         )
     console.print(table)
+    if incident.evidence_left_out:
+        console.print(RichText(_left_out(incident, language), style="dim"))

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text as RichText
 
 from forewarn.cli.console import SEVERITY_STYLES
-from forewarn.cli.render import DRAIN, SEVERITIES
+from forewarn.cli.render import DRAIN, SEVERITIES, to_copy
 from forewarn.language import Language, Text
 
 if TYPE_CHECKING:
@@ -147,7 +147,9 @@ def _checks(out: Console, checks: "Iterable[Check]", language: Language) -> None
     for number, check in enumerate(found, 1):
         out.print(Padding(RichText(f"{number}. {check.text.say(language)}"), (0, 0, 0, 2)))
         if check.run:
-            out.print(RichText(f"     $ {check.run}", style="cyan"), soft_wrap=True)
+            out.print(
+                RichText(f"     {to_copy(check.kind, check.run)}", style="cyan"), soft_wrap=True
+            )
         for move in check.moves:
             ids = [f"+{own}" for own in move.supports] + [f"-{own}" for own in move.refutes]
             text = f"{move.result.say(language)}: {' '.join(ids)}"

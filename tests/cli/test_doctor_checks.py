@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from forewarn.cli import doctor_checks
-from forewarn.config import Settings
+from forewarn.config import Settings, Webhook
 
 
 def _settings(path: Path) -> Settings:
@@ -32,3 +32,14 @@ def test_kernel_log_is_opened_and_not_judged_by_its_mode(
     (bad,) = doctor_checks.kernel_log(_settings(path))
     assert (bad.level, bad.text) == ("warn", f"{path} not readable: Operation not permitted")
     assert "CAP_SYSLOG" in bad.fix
+
+
+def test_secret_is_asked_for_only_where_something_is_signed() -> None:
+    hooks = (
+        Webhook(name="oncall", url="https://hooks.example.com/x"),
+        Webhook(name="am", url="http://alertmanager:9093", format="alertmanager"),
+    )
+    oncall, am = doctor_checks.webhooks(Settings(webhook=hooks))
+    assert (oncall.level, oncall.text) == ("warn", "oncall: unsigned")
+    assert "webhook.secret of oncall" in oncall.fix
+    assert (am.level, am.fix) == ("ok", "")

@@ -3,6 +3,7 @@
 Containers, and with them Grafana, need an engine and are not run here.
 """
 
+import json
 import math
 import os
 import subprocess
@@ -46,6 +47,12 @@ def ready(address: str) -> bool:
             return True
     except urllib.error.URLError:
         return False
+
+
+def alerts(address: str) -> set[str]:
+    """Return the names of the alerts that an Alertmanager holds."""
+    with urllib.request.urlopen(f"http://{address}/api/v2/alerts", timeout=10) as answer:
+        return {own["labels"]["alertname"] for own in json.load(answer)}
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +114,9 @@ class Trainer:
 
 
 @pytest.mark.timeout(400)
-def test_commands_of_compose_work_on_real_servers(stack: Stack, tmp_path: Path) -> None:
+def test_commands_of_compose_work_on_real_servers(
+    stack: Stack, alertmanager: str, tmp_path: Path
+) -> None:
     made = stack.run("topics")
     assert made.returncode == 0, made.stderr
     assert made.stdout.count("created") == 8
@@ -125,4 +134,5 @@ def test_commands_of_compose_work_on_real_servers(stack: Stack, tmp_path: Path) 
         assert float(gpus["value"][1]) == 64
         (told,) = server.query('sum(forewarn_deliveries_total{channel="incidents",outcome="ok"})')
         assert float(told["value"][1]) >= 1
+        until(lambda: "ForewarnIncident" in alerts(alertmanager), 120)
     assert stack.stop() == dict.fromkeys(STAGES, 0)

@@ -10,6 +10,7 @@ def test_selector_follows_the_entity_of_the_signal() -> None:
     assert metrics.of("job_loss", 'rank="0"') == (
         'job_loss{cluster=~"$cluster", job=~"$job", rank="0"}'
     )
+    assert metrics.of("storage_errors_total") == 'storage_errors_total{cluster=~"$cluster"}'
     assert metrics.of("forewarn_bus_up") == 'forewarn_bus_up{cluster=~"$cluster"}'
 
 

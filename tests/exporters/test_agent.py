@@ -107,6 +107,9 @@ def test_once_gives_at_least_25_signals_of_this_machine(tmp_path: Path) -> None:
     assert {s.outcome for s in samples} <= {"ok", "unsupported", "failed", "not_due"}
     assert all((s.value is None) == (s.outcome != "ok") for s in samples)
     assert bench.read("frames") == []
+    own = ["/agent/" in s.entity for s in samples]
+    assert own == sorted(own)
+    assert len(set(own)) == 2
 
 
 def test_frames_hold_what_was_due_and_decode(bench: Bench) -> None:

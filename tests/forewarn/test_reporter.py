@@ -1,6 +1,7 @@
 import ast
 import json
 import logging
+import math
 import os
 import socket
 import subprocess
@@ -163,6 +164,37 @@ def test_nothing_raises_and_the_first_fault_is_told(
     assert "step: ValueError: invalid literal" in caplog.text
     assert [line["step"] for line in agent.lines("step")] == [1, 2]
     assert agent.lines("step")[1]["loss"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("completed", "completed"), ("finished", "completed"), ("Done ", "completed"),
+        ("error", "failed"), ("failed", "failed"), ("aborted", "cancelled"),
+        ("canceled", "cancelled"), ("evicted", "preempted"), ("preempted", "preempted"),
+    ],
+)  # fmt: skip
+def test_words_for_an_end_are_understood(agent: Listener, path: Path, said: str, told: str) -> None:
+    own = Reporter("j", rank=0, socket=str(path))
+    own.close(state=said)
+    until(lambda: agent.lines("close"))
+    assert agent.lines("close")[0]["state"] == told
+    assert own.faults == 0
+
+
+def test_unknown_word_for_an_end_is_a_fault_and_counts_as_no_word(
+    agent: Listener, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fine, broken = (Reporter("j", rank=rank, socket=str(path)) for rank in range(2))
+    fine.close(state="sideways")
+    try:
+        math.sqrt(-1)
+    except ValueError:
+        broken.close(state="sideways")
+    until(lambda: len(agent.lines("close")) == 2)
+    assert [line["state"] for line in agent.lines("close")] == ["completed", "failed"]
+    assert (fine.faults, broken.faults) == (1, 1)
+    assert "one of completed, failed, cancelled, preempted" in caplog.text
 
 
 def test_a_constructor_with_nonsense_reports_nothing_and_raises_nothing() -> None:

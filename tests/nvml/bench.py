@@ -110,8 +110,15 @@ class Bench:
             for (signal, entity), value, outcome in rows
         }
 
+    def kill(self) -> None:
+        """Kill the child, as the kernel or a person does."""
+        self._process.kill()
+        self._process.communicate(timeout=60)
+
     def close(self) -> None:
-        """End the child."""
+        """End the child, if it has not been killed."""
+        if self._process.poll() is not None:
+            return
         self._process.communicate(timeout=60)
 
 

@@ -51,7 +51,7 @@ class Child:
         bus = MemoryBus()
         self._consumer = bus.consumer(list(TOPICS), None, from_beginning=list(TOPICS))
         own = AgentSettings(node="n7", state_directory=str(folder))
-        host = Host("node/n7", Path("/proc"), folder / "sys")
+        host = Host("node/n7", Path(os.environ.get("AGENT_PROC", "/proc")), folder / "sys")
         nvml = Nvml(host, card_deadline_seconds=DEADLINE_SECONDS)
         self._agent = Agent(
             Settings(cluster="c1", agent=own), bus.producer(), CollectorRegistry(), host,

@@ -36,8 +36,8 @@ def test_a_lost_gpu_fails_alone_and_is_not_counted(agent: Bench, standin: Standi
     assert _fine(seen)
     assert seen.values()["node_gpus_present", ""] == 7
     assert seen.values()["node_gpus_expected", ""] == 8
-    assert seen.values()["agent_collector_success", f"agent/nvml:{FIRST}"] == 0
-    assert seen.values()["agent_collector_success", f"agent/nvml:{SECOND}"] == 1
+    assert seen.values()["agent_collector_success", f"gpu/{FIRST}/agent/nvml"] == 0
+    assert seen.values()["agent_collector_success", f"gpu/{SECOND}/agent/nvml"] == 1
 
 
 def test_a_lost_gpu_is_logged_once_and_again_when_it_is_back(

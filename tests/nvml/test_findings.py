@@ -86,7 +86,7 @@ def test_a_sick_gpu_is_the_finding_it_should_be(
 ) -> None:
     found = _rows(_found(_story(agent, lambda: act(standin))))
     assert found >= wanted
-    reader = f"node/n7/agent/nvml:{SLOTS[0]}"  # it fails where the GPU is lost
+    reader = f"{FIRST}/agent/nvml"  # it fails where the GPU is lost
     assert {entity for entity, *_ in found} <= {FIRST, "node/n7", reader}
 
 

@@ -110,7 +110,7 @@ def _both(name: str, text: Text) -> dict[str, str]:
 
 
 def _evidence(findings: tuple[Finding, ...], left_out: int) -> Text:
-    shown = [(finding_text(own), own.entity) for own in findings[:EVIDENCE_LINES]]
+    shown = [(finding_text(own), entities.shown(own.entity)) for own in findings[:EVIDENCE_LINES]]
     more = len(findings) - len(shown) + left_out
     english = [f"{text.say('en')} [{entity}]" for text, entity in shown]
     chinese = [f"{text.say('zh')} [{entity}]" for text, entity in shown]
@@ -122,7 +122,9 @@ def _evidence(findings: tuple[Finding, ...], left_out: int) -> Text:
 
 def _listed(names: tuple[str, ...]) -> str:
     more = len(names) - AFFECTED_NAMES
-    return ", ".join(names[:AFFECTED_NAMES]) + (f", +{more}" if more > 0 else "")
+    return ", ".join(map(entities.shown, names[:AFFECTED_NAMES])) + (
+        f", +{more}" if more > 0 else ""
+    )
 
 
 def cut(text: str, limit: int = MAX_ANNOTATION_BYTES) -> str:

@@ -15,15 +15,20 @@ tmpfs /run tmpfs rw 0 0
 
 def test_local_file_systems_are_read_with_their_flags() -> None:
     assert parse(MOUNTS) == [
-        Mount("/", "ext4", False),
-        Mount("/my data", "xfs", True),
-        Mount("/stuck", "ext4", False),
+        Mount("/", "ext4", False, "/dev/sda1"),
+        Mount("/my data", "xfs", True, "/dev/sdb1"),
+        Mount("/stuck", "ext4", False, "/dev/sdc1"),
     ]
 
 
 def test_the_last_mount_on_a_path_is_the_one_seen() -> None:
-    assert parse("a /x ext4 rw 0 0\nb /x xfs ro 0 0\n") == [Mount("/x", "xfs", True)]
+    assert parse("a /x ext4 rw 0 0\nb /x xfs ro 0 0\n") == [Mount("/x", "xfs", True, "b")]
     assert parse("a /x ext4 rw 0 0\nb /x tmpfs rw 0 0\n") == []
+
+
+def test_part_that_is_mounted_again_is_no_file_system_of_its_own() -> None:
+    again = "/dev/sda1 /run/netns ext4 rw 0 0\n/dev/sdb1 /data/part xfs rw 0 0\n"
+    assert parse(MOUNTS + again) == parse(MOUNTS)
 
 
 def test_captured_machine_has_its_root(captured: Host) -> None:
