@@ -19,7 +19,7 @@ help: ## this list
 
 install: .venv/.dev ## everything for development, in .venv
 
-demo: .venv/.detect ## 64 simulated GPUs with three faults and this machine; SEED=7 or SEED=random
+demo: .venv/.detect ## 512 simulated GPUs with five faults and this machine; SEED=7 or SEED=random
 	$(BIN)/forewarn demo $(if $(SEED),--seed $(SEED))
 
 test: .venv/.dev debian kafka ## all tests; PYTEST_ARGS="-k wire" for some

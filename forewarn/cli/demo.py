@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RANDOM_SEEDS = 1_000_000
 GPUS_PER_NODE = 8
 FLEET_NODES = 32  # below this the faults of racks, switches and loops have no neighbours
+FAULTS = 5
 SMALL = ("thermal_paste", "link_errors", "loss_nan")
 
 
@@ -45,19 +46,23 @@ class _Seed(click.ParamType[int]):
 @click.option(
     "--gpus",
     type=click.IntRange(64, 4096),
-    default=64,
+    default=512,
     show_default=True,
-    help="Simulated GPUs, eight a node; 512 draws from the faults of every layer.",
+    help="Simulated GPUs, eight a node; fewer than 256 draw from three small faults.",
 )
-@click.option("--faults", type=click.IntRange(0, 12), default=3, show_default=True)
+@click.option(
+    "--faults",
+    type=click.IntRange(0, 12),
+    help="How many, each of another layer: 5, or 3 if small.",
+)
 @click.option("--real/--no-real", default=True, show_default=True, help="Read this machine, too.")
 @json_option
 @click.pass_obj
 def demo(
-    invocation: Invocation, seed: int, scenario: Path | None, gpus: int, faults: int, real: bool,
+    invocation: Invocation, seed: int, scenario: Path | None, gpus: int, faults: int | None, real: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Run 64 simulated GPUs, inject three faults, and show what Forewarn makes of them.
+    """Run 512 simulated GPUs, inject five faults, and show what Forewarn makes of them.
 
     Ends with a table of injected, found, delay and cause. Exit code 0 only if each fault was found
     with its cause first and nothing else was raised on the simulated cluster.
@@ -75,14 +80,15 @@ def demo(
     raise SystemExit(0 if result.perfect else 1)
 
 
-def _draw(seed: int, gpus: int, faults: int) -> "Scenario":
+def _draw(seed: int, gpus: int, faults: int | None) -> "Scenario":
     """Draw from the faults of every layer, on a small cluster from those that fit on it."""
     import simulator
 
     nodes = -(-gpus // GPUS_PER_NODE)
     if nodes < FLEET_NODES:
-        return simulator.draw(seed, nodes=nodes, faults=faults, modes=SMALL)
-    return simulator.draw(seed, nodes=nodes, faults=faults)
+        few = len(SMALL) if faults is None else faults
+        return simulator.draw(seed, nodes=nodes, faults=few, modes=SMALL)
+    return simulator.draw(seed, nodes=nodes, faults=FAULTS if faults is None else faults)
 
 
 def _run(scenario: "Scenario", seed: int, directory: Path, show: Show) -> Score:

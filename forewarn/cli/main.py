@@ -33,7 +33,7 @@ VERBS = {
 }
 EXAMPLES = """\b
 Examples:
-  forewarn demo                        a simulated cluster, three faults, no server needed
+  forewarn demo                        a simulated cluster, five faults, no server needed
   forewarn up                          watch this machine: agent, detect and decide in one process
   forewarn runbook lookup xid 79       what a code, a signal or a few words mean, and what to do
   forewarn incident list               what is open now

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 from forewarn.cli.main import cli
 
+SMALL = ("--gpus", "64")  # `make demo` runs the large one
+
 
 def _demo(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
     result = CliRunner().invoke(cli, ["demo", "--json", *arguments])
@@ -20,7 +22,7 @@ def _ids(lines: list[dict[str, Any]], kind: str) -> list[str]:
 
 
 def test_demo_finds_each_fault_with_its_cause_first_and_shows_this_machine() -> None:
-    code, lines = _demo("--seed", "1")
+    code, lines = _demo(*SMALL, "--seed", "1")
     score = lines[-1]
     assert score["perfect"], score
     assert code == 0
@@ -37,7 +39,7 @@ def test_demo_finds_each_fault_with_its_cause_first_and_shows_this_machine() -> 
 
 
 def test_demo_gives_the_same_findings_and_incidents_each_time() -> None:
-    first, second = (_demo("--seed", "5", "--no-real")[1] for _ in range(2))
+    first, second = (_demo(*SMALL, "--seed", "5", "--no-real")[1] for _ in range(2))
     assert _ids(first, "finding") == _ids(second, "finding")
     assert _ids(first, "incident") == _ids(second, "incident")
 
@@ -45,7 +47,7 @@ def test_demo_gives_the_same_findings_and_incidents_each_time() -> None:
 @pytest.mark.parametrize("draw", range(3))
 def test_demo_with_a_random_seed_prints_it_and_is_right(draw: int) -> None:
     seed = random.Random(f"demo-{draw}").randrange(1_000_000)
-    code, lines = _demo("--seed", str(seed), "--no-real")
+    code, lines = _demo(*SMALL, "--seed", str(seed), "--no-real")
     assert lines[0]["seed"] == seed
     assert code == 0, lines[-1]
 
