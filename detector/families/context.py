@@ -4,7 +4,9 @@ Per device a ridge regression on [1, load, lagged loads, inlet], shrunk to the c
 over its hardware model. Lagged load is the key feature (facts: 1.00 recall where instantaneous load
 gives 0.01). One more feature fades with the longest lag from the first sample on: the load before
 it is unknown, and a first-order lag forgets its start just so. Learning waits 10 to 15 minutes, so
-that the onset of a fault is cut out of it.
+that the onset of a fault is cut out of it, and leaves out what is read while fans or clocks are at
+their end. Where a fan holds the temperature, the fan tells: its effort at given power is explained
+the same way.
 """
 
 from collections.abc import Callable
@@ -15,33 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from detector.families.contract import Score
+from detector.families.explained import AROUND, EXPLAINED, FAN, REASONS, Explained, saturated
 from detector.families.ridge import Ridge
 from detector.series import BLOCK, F32, F64, Block, Bool, Ints, Series, Wave
 from detector.verdict.tails import Tails
 from forewarn.catalogue import Family
 from forewarn.inventory import Inventory
 
-# What is explained by what, and the change worth telling (the unit's own).
-LOADS: dict[str, str] = {
-    "gpu_temperature_celsius": "gpu_power_watts",
-    "gpu_temperature_margin_celsius": "gpu_power_watts",
-    "gpu_memory_temperature_celsius": "gpu_power_watts",
-}
-UP = frozenset({"gpu_temperature_celsius", "gpu_memory_temperature_celsius"})
-FLOOR = 4.0
-# Where the air or the coolant around a device is read: signal, at the entity or a parent of it.
-AROUND = (
-    "node_inlet_temperature_celsius",
-    "rack_inlet_temperature_celsius",
-    "facility_coolant_supply_temperature_celsius",
-)
 LAGS_SECONDS = np.array([10.0, 40.0, 160.0])  # die, plate, sink: a decade around the facts' 40, 150
-LOAD_UNIT, ORDINARY_CELSIUS = 100.0, 25.0  # scaling keeps the normal equations well conditioned
+ORDINARY_CELSIUS = 25.0
 # [1, load, lagged loads, what was unknown of the load before the first sample, inlet]
 SIZE = 4 + len(LAGS_SECONDS)
 SETTLE_SECONDS = 60.0  # before this the shorter lags are guesses
 GAP_SECONDS = 300.0  # unseen for longer than this: the lagged loads begin anew
-LEAST_SCALE = 0.4  # celsius: whole-degree sensors
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +42,10 @@ class State:
     targets: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     loads: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     around: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # slot, or -1: not read
-    sign: F32 = field(default_factory=lambda: np.zeros(0, np.float32))
+    fans: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # likewise
+    reasons: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    # of the table: load unit, side, floor, least scale, relative
+    terms: F64 = field(default_factory=lambda: np.zeros((0, 5)))
     lags: F64 = field(default_factory=lambda: np.zeros((0, len(LAGS_SECONDS))))
     last: F64 = field(default_factory=lambda: np.zeros(0))
     age: F64 = field(default_factory=lambda: np.zeros(0))
@@ -89,7 +80,7 @@ class Context:
             self._states.append(State())
         s = self._states[block.number]
         for local in range(s.known, block.used):
-            if block.signal(local).name in LOADS:
+            if block.signal(local).name in EXPLAINED:
                 s.waiting.append(local)
         s.known = block.used
         if s.tried != self._series.version:
@@ -105,14 +96,13 @@ class Context:
         s.waiting = [own for own, load in zip(s.waiting, loads, strict=True) if load < 0]
         if not taken:
             return
-        names = [block.signal(own).name for own, _ in taken]
-        _grow(s, taken, np.array([1 if name in UP else -1 for name in names], np.float32))
+        _grow(s, taken, [EXPLAINED[block.signal(own).name] for own, _ in taken])
         s.ridge.add([self._pool(block, own) for own, _ in taken])
         for own, _ in taken:
             self._take_over(block, own)
 
     def _load_of(self, block: Block, local: int) -> int:
-        load = self._series.find(LOADS[block.signal(local).name], block.entity(local))
+        load = self._series.find(EXPLAINED[block.signal(local).name].load, block.entity(local))
         if load is None or self._series.at(load)[0] is not block:
             return -1
         return self._series.at(load)[1]
@@ -123,13 +113,14 @@ class Context:
         return self._pools.setdefault(f"{block.signal(local).name} {model}", len(self._pools))
 
     def _look_around(self, s: State, block: Block) -> None:
-        """Find the air or coolant of those that have none yet."""
-        for at in np.flatnonzero(s.around < 0):
-            s.around[at] = self._find_around(block.entity(int(s.targets[at])))
+        """Find air or coolant, fans and clock reasons of those that have none yet."""
+        for own, names in ((s.around, AROUND), (s.fans, (FAN,)), (s.reasons, (REASONS,))):
+            for at in np.flatnonzero(own < 0):
+                own[at] = self._find(names, block.entity(int(s.targets[at])))
 
-    def _find_around(self, entity: str) -> int:
+    def _find(self, names: tuple[str, ...], entity: str) -> int:
         places = (entity, *self._inventory.parents(entity))
-        found = (self._series.find(name, own) for name in AROUND for own in places)
+        found = (self._series.find(name, own) for name in names for own in places)
         return next((slot for slot in found if slot is not None), -1)
 
     def take(self, wave: Wave) -> Wave | None:
@@ -145,14 +136,16 @@ class Context:
         """Compare each level with what its load and surroundings explain."""
         s = self._states[wave.block.number]
         expected, scale = s.ridge.expect(s.features, s.fresh)
-        scale = np.maximum(scale, LEAST_SCALE)
+        _, side, floor, least, relative = s.terms[s.fresh].T
+        size = np.where(relative > 0, np.maximum(np.abs(expected), 1e-9), 1.0)
+        scale = np.maximum(scale, least * size)
         ready = (s.ridge.ready() & (s.age >= SETTLE_SECONDS))[s.fresh]
         residual = wave.values - expected
         s.residual[s.fresh] = residual
-        z = (s.sign[s.fresh] * residual / scale).astype(np.float32)
+        z = (np.where(side == 0, np.abs(residual), side * residual) / scale).astype(np.float32)
         s.z[s.fresh] = np.where(ready, z, np.nan)
         surprise = self._tails.surprise(wave.block.klass[wave.rows], z)
-        effect = np.where(z > 0, residual / FLOOR, 0).astype(np.float32)
+        effect = np.where(z > 0, residual / (floor * size), 0).astype(np.float32)
         return Score(
             surprise, effect, expected.astype(np.float32), scale.astype(np.float32), ready,
             np.ones_like(wave.mask),
@@ -162,7 +155,7 @@ class Context:
         """Move the lagged loads and lay out the features of what is fresh in this wave."""
         at, load_at = place[s.targets], place[s.loads]
         s.fresh = (at >= 0) & (load_at >= 0) & wave.mask[at] & wave.mask[load_at]
-        load = wave.block.latest[s.loads].astype(np.float64) / LOAD_UNIT
+        load = wave.block.latest[s.loads].astype(np.float64) / s.terms[:, 0]
         time = np.where(s.fresh, wave.time[at], s.last)
         dt = np.clip(time - s.last, 0, 3600)
         new = s.fresh & ((s.last == 0) | (dt > GAP_SECONDS))
@@ -189,7 +182,8 @@ class Context:
         s = self._states[wave.block.number]
         held = np.zeros(len(s.targets), np.bool_)
         held[s.fresh] = frozen
-        take = s.fresh & ~held & (s.age >= SETTLE_SECONDS)
+        at_end = saturated(self._series.latest(s.fans), self._series.latest(s.reasons))
+        take = s.fresh & ~held & (s.age >= SETTLE_SECONDS) & ~at_end
         level = wave.block.latest[s.targets].astype(np.float64)
         s.z[held] = np.nan  # a fault is no example of what is normal
         s.ridge.absorb(s.features, level, s.residual, take, held)
@@ -226,16 +220,19 @@ class Context:
         s.ridge.restore(arrays)
 
 
-def _grow(s: State, taken: list[tuple[int, int]], sign: F32) -> None:
+def _grow(s: State, taken: list[tuple[int, int]], terms: list[Explained]) -> None:
     """Lengthen all arrays of a state for newly taken (target, load) slots."""
     own, load = np.array(taken, np.int64).T
     more = len(own)
     s.targets, s.loads = np.append(s.targets, own), np.append(s.loads, load)
-    s.around, s.sign = np.append(s.around, np.full(more, -1)), np.append(s.sign, sign)
+    for name in ("around", "fans", "reasons"):
+        setattr(s, name, np.append(getattr(s, name), np.full(more, -1)))
+    rows = [(own.load_unit, own.side, own.floor, own.least, own.relative) for own in terms]
+    s.terms = np.vstack([s.terms, np.array(rows, np.float64)])
     s.lags = np.vstack([s.lags, np.zeros((more, len(LAGS_SECONDS)))])
     s.features = np.vstack([s.features, np.zeros((more, SIZE))])
-    s.last, s.age = np.append(s.last, np.zeros(more)), np.append(s.age, np.zeros(more))
-    s.residual = np.append(s.residual, np.zeros(more))
+    for name in ("last", "age", "residual"):
+        setattr(s, name, np.append(getattr(s, name), np.zeros(more)))
     s.fresh = np.append(s.fresh, np.zeros(more, np.bool_))
     s.z = np.append(s.z, np.full(more, np.nan, np.float32))
 

@@ -14,12 +14,13 @@ from detector.series import F32, F64, Bool, Ints
 
 RING, CHUNK_MINUTES = 3, 5  # minutes wait in chunks: 10 to 15 of them, to save memory
 EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
-READY_SAMPLES = 120.0
+READY_SAMPLES, READY_MINUTES = 120.0, 10.0  # whichever comes first: slow signals have fewer
+LEAST_SAMPLES = 30.0
 PRIOR_SAMPLES = 30.0
 LEAST_VARIANCE, NO_PRIOR = 1e-2, 1e-6
 KEEP = 0.5 ** (1 / 720)  # per minute: half of it forgotten in 12 hours
 CLIP = 4.0  # residuals beyond this many scales do not widen the scale
-FROZEN_SAMPLES = 10  # in a minute: then the minutes that wait are cut out as well
+FROZEN_SHARE = 1 / 6  # of a minute: then the minutes that wait are cut out as well
 CORRELATED = 20.0  # residuals of a second resemble each other: 20 samples tell what one would
 FIRST_SCALE = 1.5
 SCALE_SAMPLES = 60.0
@@ -72,7 +73,9 @@ class Ridge:
 
     def ready(self) -> Bool:
         """Say which have seen enough."""
-        enough: Bool = self.committed[:, -3] >= READY_SAMPLES
+        count = self.committed[:, -3]
+        slow = (self.minutes >= READY_MINUTES) & (count >= LEAST_SAMPLES)
+        enough: Bool = (count >= READY_SAMPLES) | slow
         return enough
 
     def absorb(self, x: F64, y: F64, residual: F64, take: Bool, held: Bool) -> None:
@@ -92,7 +95,7 @@ class Ridge:
 
     def learn(self) -> None:
         """Commit the minute (at once while young, else after the ring), and solve."""
-        cut = self._held >= FROZEN_SAMPLES
+        cut = self._held > FROZEN_SHARE * (self._held + self.minute[:, -3])
         self.ring[:, cut] = 0
         self.minute[cut] = 0
         eager = (self.minutes < EAGER_MINUTES)[:, None]
@@ -116,7 +119,7 @@ class Ridge:
         """
         own = self.committed[rows]
         total = own.sum(axis=0)
-        if total[-3] < READY_SAMPLES:
+        if total[-3] < LEAST_SAMPLES:
             return
         n = self._size
         a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
