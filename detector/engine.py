@@ -231,6 +231,7 @@ class Engine:
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
             *self.families.devices.on_tick(seconds),
+            *self.families.resistance.on_tick(seconds),
             *self._scoring.on_deadline(seconds),
         ]
 

@@ -10,6 +10,7 @@ from detector.families.frozen import Frozen
 from detector.families.limits import Limits
 from detector.families.peers import Peers
 from detector.families.progress import Progress
+from detector.families.resistance import Resistance
 from detector.families.silence import Silence
 from detector.population import Population
 from detector.series import F32, Block, Series
@@ -39,6 +40,7 @@ class Families:
         self.counter = Counter()
         self.limits = Limits(series)
         self.context = Context(self.tails, series, inventory, self.band.release)
+        self.resistance = Resistance(cluster, series, self.context, ledger)
         # Context first: what it takes over, the band leaves alone.
         self.scorers: tuple[Scorer, ...] = (self.context, self.band, self.counter)
         self.peers = Peers(series)

@@ -28,6 +28,7 @@ LAGS_SECONDS = np.array([10.0, 40.0, 160.0])  # die, plate, sink: a decade aroun
 ORDINARY_CELSIUS = 25.0
 # [1, load, lagged loads, what was unknown of the load before the first sample, inlet]
 SIZE = 4 + len(LAGS_SECONDS)
+LOADS = slice(1, 2 + len(LAGS_SECONDS))  # their coefficients sum to the thermal resistance
 SETTLE_SECONDS = 60.0  # before this the shorter lags are guesses
 GAP_SECONDS = 300.0  # unseen for longer than this: the lagged loads begin anew
 
@@ -44,8 +45,8 @@ class State:
     around: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # slot, or -1: not read
     fans: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # likewise
     reasons: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    # of the table: load unit, side, floor, least scale, relative
-    terms: F64 = field(default_factory=lambda: np.zeros((0, 5)))
+    # of the table: load unit, side, floor, least scale, relative, end
+    terms: F64 = field(default_factory=lambda: np.zeros((0, 6)))
     lags: F64 = field(default_factory=lambda: np.zeros((0, len(LAGS_SECONDS))))
     last: F64 = field(default_factory=lambda: np.zeros(0))
     age: F64 = field(default_factory=lambda: np.zeros(0))
@@ -136,11 +137,12 @@ class Context:
         """Compare each level with what its load and surroundings explain."""
         s = self._states[wave.block.number]
         expected, scale = s.ridge.expect(s.features, s.fresh)
-        _, side, floor, least, relative = s.terms[s.fresh].T
+        _, side, floor, least, relative, end = s.terms[s.fresh].T
         size = np.where(relative > 0, np.maximum(np.abs(expected), 1e-9), 1.0)
         scale = np.maximum(scale, least * size)
         ready = (s.ridge.ready() & (s.age >= SETTLE_SECONDS))[s.fresh]
         residual = wave.values - expected
+        residual = np.where(wave.values >= end, np.maximum(residual, 0), residual)
         s.residual[s.fresh] = residual
         z = (np.where(side == 0, np.abs(residual), side * residual) / scale).astype(np.float32)
         s.z[s.fresh] = np.where(ready, z, np.nan)
@@ -227,7 +229,7 @@ def _grow(s: State, taken: list[tuple[int, int]], terms: list[Explained]) -> Non
     s.targets, s.loads = np.append(s.targets, own), np.append(s.loads, load)
     for name in ("around", "fans", "reasons"):
         setattr(s, name, np.append(getattr(s, name), np.full(more, -1)))
-    rows = [(own.load_unit, own.side, own.floor, own.least, own.relative) for own in terms]
+    rows = [(own.load_unit, own.side, own.floor, own.least, own.relative, own.end) for own in terms]
     s.terms = np.vstack([s.terms, np.array(rows, np.float64)])
     s.lags = np.vstack([s.lags, np.zeros((more, len(LAGS_SECONDS)))])
     s.features = np.vstack([s.features, np.zeros((more, SIZE))])

@@ -25,6 +25,7 @@ class Explained(NamedTuple):
     floor: float
     least: float  # a sensor of whole degrees or percents has no smaller noise
     relative: bool = False
+    end: float = np.inf  # the level beyond which it cannot go: there it is never too low
 
 
 # Floors: 4 K is above sensors' disagreement and below what costs a clock step (+18 % of a GPU's
@@ -33,7 +34,9 @@ EXPLAINED: dict[str, Explained] = {
     "gpu_temperature_celsius": Explained("gpu_power_watts", 100.0, 1, 4.0, 0.4),
     "gpu_temperature_margin_celsius": Explained("gpu_power_watts", 100.0, -1, 4.0, 0.4),
     "gpu_memory_temperature_celsius": Explained("gpu_power_watts", 100.0, 1, 4.0, 0.4),
-    "node_fan_speed_ratio": Explained("node_power_watts", 1000.0, 0, 0.08, 0.01),
+    "node_fan_speed_ratio": Explained(
+        "node_power_watts", 1000.0, 0, 0.08, 0.01, end=SATURATED_RATIO
+    ),
     "node_fan_speed_rpm": Explained("node_power_watts", 1000.0, 0, 0.10, 0.012, relative=True),
 }
 # Where the air or the coolant around a device is read: signal, at the entity or a parent of it.

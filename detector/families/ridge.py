@@ -16,6 +16,7 @@ RING, CHUNK_MINUTES = 3, 5  # minutes wait in chunks: 10 to 15 of them, to save 
 EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
 READY_SAMPLES, READY_MINUTES = 120.0, 10.0  # whichever comes first: slow signals have fewer
 LEAST_SAMPLES = 30.0
+LEAST_LOAD = 1.5  # load units, root mean square: less says nothing of a resistance
 PRIOR_SAMPLES = 30.0
 LEAST_VARIANCE, NO_PRIOR = 1e-2, 1e-6
 KEEP = 0.5 ** (1 / 720)  # per minute: half of it forgotten in 12 hours
@@ -77,6 +78,19 @@ class Ridge:
         slow = (self.minutes >= READY_MINUTES) & (count >= LEAST_SAMPLES)
         enough: Bool = (count >= READY_SAMPLES) | slow
         return enough
+
+    def change(self, reference: F64, weights: F64) -> F64:
+        """Return how far the coefficients moved along `weights` since they were `reference`.
+
+        Least squares with everything else held: w'(b - A r) / w'Aw, from what is committed, so over
+        the last half day or so. NaN without enough load along `weights`. Arrays are [row, size].
+        """
+        n, own = self._size, self.committed
+        a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
+        left = b - (a @ reference[:, :, None])[:, :, 0]
+        size = ((a @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1)
+        enough = size >= LEAST_LOAD**2 * np.maximum(own[:, -3], LEAST_SAMPLES)
+        return np.where(enough, (left * weights).sum(axis=1) / np.where(enough, size, 1), np.nan)
 
     def absorb(self, x: F64, y: F64, residual: F64, take: Bool, held: Bool) -> None:
         """Add samples to the minute."""
