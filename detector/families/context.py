@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from detector.bundle import Arrays
 from detector.families.contract import Score
 from detector.families.explained import AROUND, EXPLAINED, FAN, REASONS, Explained, saturated
 from detector.families.ridge import Ridge
@@ -28,6 +29,7 @@ LAGS_SECONDS = np.array([10.0, 40.0, 160.0])  # die, plate, sink: a decade aroun
 ORDINARY_CELSIUS = 25.0
 # [1, load, lagged loads, what was unknown of the load before the first sample, inlet]
 SIZE = 4 + len(LAGS_SECONDS)
+FEATURES = ("one", "load", "load_lag_10", "load_lag_40", "load_lag_160", "start", "around")
 LOADS = slice(1, 2 + len(LAGS_SECONDS))  # their coefficients sum to the thermal resistance
 SETTLE_SECONDS = 60.0  # before this the shorter lags are guesses
 GAP_SECONDS = 300.0  # unseen for longer than this: the lagged loads begin anew
@@ -45,8 +47,8 @@ class State:
     around: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # slot, or -1: not read
     fans: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # likewise
     reasons: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    # of the table: load unit, side, floor, least scale, relative, end
-    terms: F64 = field(default_factory=lambda: np.zeros((0, 6)))
+    # of the table: load unit, most load, side, floor, least scale, relative, end
+    terms: F64 = field(default_factory=lambda: np.zeros((0, 7)))
     lags: F64 = field(default_factory=lambda: np.zeros((0, len(LAGS_SECONDS))))
     last: F64 = field(default_factory=lambda: np.zeros(0))
     age: F64 = field(default_factory=lambda: np.zeros(0))
@@ -74,6 +76,8 @@ class Context:
         self._take_over = take_over
         self._states: list[State] = []
         self._pools: dict[str, int] = {}
+        self._trained: dict[str, F64] = {}  # by pool
+        self._seeds: dict[tuple[str, str], tuple[F64, float]] = {}
 
     def state(self, block: Block) -> State:
         """Return the state of a block, grown to the series it holds now."""
@@ -99,6 +103,7 @@ class Context:
             return
         _grow(s, taken, [EXPLAINED[block.signal(own).name] for own, _ in taken])
         s.ridge.add([self._pool(block, own) for own, _ in taken])
+        self._begin(s, block, len(s.targets) - len(taken))
         for own, _ in taken:
             self._take_over(block, own)
 
@@ -112,6 +117,35 @@ class Context:
         """Return the number of a series' pool: its signal on its hardware model."""
         model = self._inventory.attribute(block.entity(local), "model") or ""
         return self._pools.setdefault(f"{block.signal(local).name} {model}", len(self._pools))
+
+    def adopt(self, arrays: Arrays) -> None:
+        """Take over a trained model: for pools, and for series that are not ready themselves."""
+        sums = arrays.context_pool_sums.astype(np.float64)
+        self._trained = dict(zip(arrays.context_pools.tolist(), sums, strict=True))
+        keys = zip(arrays.context_signals.tolist(), arrays.context_entities.tolist(), strict=True)
+        rows = zip(arrays.context_equations.astype(np.float64), arrays.context_minutes, strict=True)
+        self._seeds = {key: (own, float(age)) for key, (own, age) in zip(keys, rows, strict=True)}
+        for s, block in zip(self._states, self._series.blocks, strict=False):
+            self._begin(s, block, 0)
+
+    def _begin(self, s: State, block: Block, first: int) -> None:
+        """Give series from `first` on what was trained of them and of their pools."""
+        numbers = set(s.ridge.pool.tolist())
+        for name, number in self._pools.items():
+            if number in numbers and name in self._trained:
+                s.ridge.trust(number, self._trained[name])
+        ready = s.ridge.ready() & s.ridge.solved
+        for at in range(first, len(s.targets)):
+            local = int(s.targets[at])
+            seed = self._seeds.get((block.signal(local).name, block.entity(local)))
+            if seed is not None and not ready[at]:
+                s.ridge.seed(at, *seed)
+        if self._trained:
+            s.ridge.solve()
+
+    def pools(self) -> dict[str, int]:
+        """Return the numbers of all pools, by `signal hardware-model`."""
+        return dict(self._pools)
 
     def _look_around(self, s: State, block: Block) -> None:
         """Find air or coolant, fans and clock reasons of those that have none yet."""
@@ -137,7 +171,7 @@ class Context:
         """Compare each level with what its load and surroundings explain."""
         s = self._states[wave.block.number]
         expected, scale = s.ridge.expect(s.features, s.fresh)
-        _, side, floor, least, relative, end = s.terms[s.fresh].T
+        _, _, side, floor, least, relative, end = s.terms[s.fresh].T
         size = np.where(relative > 0, np.maximum(np.abs(expected), 1e-9), 1.0)
         scale = np.maximum(scale, least * size)
         ready = (s.ridge.ready() & (s.age >= SETTLE_SECONDS))[s.fresh]
@@ -157,7 +191,9 @@ class Context:
         """Move the lagged loads and lay out the features of what is fresh in this wave."""
         at, load_at = place[s.targets], place[s.loads]
         s.fresh = (at >= 0) & (load_at >= 0) & wave.mask[at] & wave.mask[load_at]
-        load = wave.block.latest[s.loads].astype(np.float64) / s.terms[:, 0]
+        load = wave.block.latest[s.loads].astype(np.float64)
+        s.fresh &= (load >= 0) & (load <= s.terms[:, 1])
+        load = load / s.terms[:, 0]
         time = np.where(s.fresh, wave.time[at], s.last)
         dt = np.clip(time - s.last, 0, 3600)
         new = s.fresh & ((s.last == 0) | (dt > GAP_SECONDS))
@@ -229,7 +265,8 @@ def _grow(s: State, taken: list[tuple[int, int]], terms: list[Explained]) -> Non
     s.targets, s.loads = np.append(s.targets, own), np.append(s.loads, load)
     for name in ("around", "fans", "reasons"):
         setattr(s, name, np.append(getattr(s, name), np.full(more, -1)))
-    rows = [(own.load_unit, own.side, own.floor, own.least, own.relative, own.end) for own in terms]
+    rows = [(own.load_unit, own.load_most, own.side, own.floor, own.least, own.relative, own.end)
+            for own in terms]  # fmt: skip
     s.terms = np.vstack([s.terms, np.array(rows, np.float64)])
     s.lags = np.vstack([s.lags, np.zeros((more, len(LAGS_SECONDS)))])
     s.features = np.vstack([s.features, np.zeros((more, SIZE))])

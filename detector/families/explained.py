@@ -14,13 +14,15 @@ SATURATED_RATIO = 0.98  # a fan this near its maximum can do no more
 class Explained(NamedTuple):
     """One explained signal.
 
-    `load` explains it, in units of `load_unit` (keeps the normal equations well conditioned).
+    `load` explains it, in units of `load_unit` (keeps the normal equations well conditioned);
+    beyond `load_most` it is no load but a changed unit: nothing is judged by it or learned from it.
     `side` is the bad one: 1 above, -1 below, 0 both. `floor` is the change worth telling and
     `least` the smallest scale, in the signal's unit or, where `relative`, of the expected level.
     """
 
     load: str
     load_unit: float
+    load_most: float
     side: int
     floor: float
     least: float  # a sensor of whole degrees or percents has no smaller noise
@@ -30,14 +32,15 @@ class Explained(NamedTuple):
 
 # Floors: 4 K is above sensors' disagreement and below what costs a clock step (+18 % of a GPU's
 # thermal resistance are 6 K under load); fans follow power within 2 %, 8 % is a row of fans.
+# Loads: no accelerator draws 5 kW, no node that is one machine 500 kW.
 EXPLAINED: dict[str, Explained] = {
-    "gpu_temperature_celsius": Explained("gpu_power_watts", 100.0, 1, 4.0, 0.4),
-    "gpu_temperature_margin_celsius": Explained("gpu_power_watts", 100.0, -1, 4.0, 0.4),
-    "gpu_memory_temperature_celsius": Explained("gpu_power_watts", 100.0, 1, 4.0, 0.4),
+    "gpu_temperature_celsius": Explained("gpu_power_watts", 100.0, 5e3, 1, 4.0, 0.4),
+    "gpu_temperature_margin_celsius": Explained("gpu_power_watts", 100.0, 5e3, -1, 4.0, 0.4),
+    "gpu_memory_temperature_celsius": Explained("gpu_power_watts", 100.0, 5e3, 1, 4.0, 0.4),
     "node_fan_speed_ratio": Explained(
-        "node_power_watts", 1000.0, 0, 0.08, 0.01, end=SATURATED_RATIO
+        "node_power_watts", 1000.0, 5e5, 0, 0.08, 0.01, end=SATURATED_RATIO
     ),
-    "node_fan_speed_rpm": Explained("node_power_watts", 1000.0, 0, 0.10, 0.012, relative=True),
+    "node_fan_speed_rpm": Explained("node_power_watts", 1000.0, 5e5, 0, 0.10, 0.012, relative=True),
 }
 # Where the air or the coolant around a device is read: signal, at the entity or a parent of it.
 AROUND = (

@@ -25,6 +25,7 @@ FROZEN_SHARE = 1 / 6  # of a minute: then the minutes that wait are cut out as w
 CORRELATED = 20.0  # residuals of a second resemble each other: 20 samples tell what one would
 FIRST_SCALE = 1.5
 SCALE_SAMPLES = 60.0
+POOL_SAMPLES = 36_000.0  # a trained pool counts for so many at most: what is seen now wins in time
 
 
 class Ridge:
@@ -43,6 +44,7 @@ class Ridge:
         self.scale: F64 = np.zeros(0)
         self.solved: Bool = np.zeros(0, np.bool_)  # only then a residual means something
         self._held: Ints = np.zeros(0, np.int64)
+        self._trained: dict[int, F64] = {}  # sums of a pool, within devices
         self._turn = 0
 
     def add(self, pools: list[int]) -> None:
@@ -76,7 +78,8 @@ class Ridge:
         """Say which have seen enough."""
         count = self.committed[:, -3]
         slow = (self.minutes >= READY_MINUTES) & (count >= LEAST_SAMPLES)
-        enough: Bool = (count >= READY_SAMPLES) | slow
+        known = np.isin(self.pool, list(self._trained)) & (count >= LEAST_SAMPLES)
+        enough: Bool = (count >= READY_SAMPLES) | slow | known
         return enough
 
     def change(self, reference: F64, weights: F64) -> F64:
@@ -123,23 +126,19 @@ class Ridge:
         self.minutes += self.minute[:, -3] > 0
         self.minute[:] = 0
         self._held[:] = 0
-        for pool in np.unique(self.pool):
-            self._solve(np.flatnonzero(self.pool == pool))
+        self.solve()
 
     def _solve(self, rows: Ints) -> None:
         """Solve one pool, then its members shrunk to it.
 
         The pool is fitted within devices: what differs between them (place, sensor) is no slope.
         """
-        own = self.committed[rows]
-        total = own.sum(axis=0)
+        own, n = self.committed[rows], self._size
+        total = self._sums(rows)
         if total[-3] < LEAST_SAMPLES:
             return
-        n = self._size
         a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
-        count = np.maximum(own[:, -3], 1.0)[:, None]
-        within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
-        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-3]
+        within, moment = total[: n * n].reshape(n, n), total[n * n : n * n + n] / total[-3]
         variance = np.maximum(np.diag(within) / total[-3], LEAST_VARIANCE)
         variance[0] = NO_PRIOR
         pooled = np.linalg.solve(within / total[-3] + np.diag(variance * 1e-3), moment)
@@ -148,6 +147,45 @@ class Ridge:
         self.solved[rows] = True
         self.beta[rows] = (self.cover[rows] @ (b + prior @ pooled)[:, :, None])[:, :, 0]
         self._rescale(rows, own, total)
+
+    def _sums(self, rows: Ints) -> F64:
+        """Return the sums of one pool with what was trained of it, laid out as its members' are.
+
+        Moments are taken within devices: around each device's own means.
+        """
+        own, n = self.committed[rows], self._size
+        a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
+        count = np.maximum(own[:, -3], 1.0)[:, None]
+        within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
+        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0)
+        sums = np.concatenate([within.ravel(), moment, own[:, -3:].sum(axis=0)])
+        return sums + self._trained.get(int(self.pool[rows[0]]), 0.0)
+
+    def pool_sums(self) -> dict[int, F64]:
+        """Return the sums of every pool, for a model."""
+        return {int(p): self._sums(np.flatnonzero(self.pool == p)) for p in np.unique(self.pool)}
+
+    def trust(self, pool: int, sums: F64) -> None:
+        """Begin a pool with what was trained of it; see `pool_sums` for the layout."""
+        self._trained[pool] = sums * min(1.0, POOL_SAMPLES / max(float(sums[-3]), 1.0))
+
+    def seed(self, row: int, equations: F64, minutes: float) -> None:
+        """Begin one regression with what was trained of it."""
+        self.committed[row], self.minutes[row] = equations, minutes
+
+    def drain(self) -> None:
+        """Commit what waits: nothing comes any more whose onset could be cut out."""
+        self.committed += self.ring.sum(axis=0)
+        self.ring[:] = 0
+
+    def clear(self, which: Bool) -> None:
+        """Take back what some have seen."""
+        self.committed[which] = 0
+
+    def solve(self) -> None:
+        """Solve all anew from what is committed."""
+        for pool in np.unique(self.pool):
+            self._solve(np.flatnonzero(self.pool == pool))
 
     def _rescale(self, rows: Ints, own: F64, total: F64) -> None:
         """Shrink each scale (1.25 x mean |residual|) to the pool's."""

@@ -25,6 +25,8 @@ VERBS = {
     "simulate": "simulate:simulate",
     "record": "replay:record",
     "replay": "replay:replay",
+    "train": "model:train",
+    "model": "model:model",
     "topics": "topics:topics",
     "runbook": "runbook:runbook",
     "incident": "incident:incident",
