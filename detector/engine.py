@@ -18,7 +18,7 @@ from detector.families import Families
 from detector.groups import Groups
 from detector.presence import Presence
 from detector.regimes import Regimes
-from detector.scoring import Scoring
+from detector.scoring import Listener, Scoring
 from detector.series import Block, Ints, Series
 from detector.telling import Telling
 from detector.ticks import AFTER_SECONDS, Tick, Ticks
@@ -77,6 +77,10 @@ class Engine:
         """Take over a trained model; findings name it from now on."""
         self.families.adopt(model.arrays)
         self._model_id = model.card.model_id
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` of every score from now on: what was expected of which sample."""
+        self._scoring.listener = listener
 
     def feed(self, messages: Sequence[Message]) -> list[Finding]:
         """Take messages; return the findings that opened, changed materially or closed."""

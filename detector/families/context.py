@@ -11,7 +11,7 @@ the same way.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,20 @@ class State:
     fresh: Bool = field(default_factory=lambda: np.zeros(0, np.bool_))
     z: F32 = field(default_factory=lambda: np.zeros(0, np.float32))
     ridge: Ridge = field(default_factory=lambda: Ridge(SIZE))
+
+
+class Terms(NamedTuple):
+    """What an expectation is made of, in the order of FEATURES: inputs in their units, and parts.
+
+    `samples` are those behind the coefficients, `minutes` those in which there were any.
+    """
+
+    load: str
+    around: str
+    values: tuple[float, ...]
+    parts: tuple[float, ...]
+    samples: float
+    minutes: float
 
 
 class Context:
@@ -142,6 +156,25 @@ class Context:
                 s.ridge.seed(at, *seed)
         if self._trained:
             s.ridge.solve()
+
+    def terms(self, block: Block, local: int) -> Terms | None:
+        """Return what the latest expectation of a series was made of; None if it is not taken."""
+        s = self.state(block)
+        at = np.flatnonzero(s.targets == local)
+        if not len(at):
+            return None
+        own, ridge = int(at[0]), s.ridge
+        values, beta = s.features[own], ridge.beta[own]
+        shown = values.copy()
+        shown[LOADS] *= s.terms[own, 0]
+        shown[-1] += ORDINARY_CELSIUS
+        around = self._series.at(int(s.around[own])) if s.around[own] >= 0 else None
+        return Terms(
+            load=block.signal(int(s.loads[own])).name,
+            around="" if around is None else around[0].signal(around[1]).name,
+            values=tuple(shown.tolist()), parts=tuple((values * beta).tolist()),
+            samples=float(ridge.committed[own, -3]), minutes=float(ridge.minutes[own]),
+        )  # fmt: skip
 
     def pools(self) -> dict[str, int]:
         """Return the numbers of all pools, by `signal hardware-model`."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from detector.families import Families
 from detector.groups import Groups
-from detector.scoring import Scoring
+from detector.scoring import Listener, Scoring
 from detector.series import BLOCK, F64, Block, Ints, Series, measure
 from detector.training.tidy import Instant
 from detector.verdict.judge import Judge
@@ -29,6 +29,10 @@ class Learner:
         self._minute: int | None = None
         self.seconds = -np.inf
         self.late = 0
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` of every score from now on."""
+        self._scoring.listener = listener
 
     def place(self, names: Sequence[tuple[str, str]]) -> Ints:
         """Return the slots of (signal, entity) pairs; devices stay together in a block."""

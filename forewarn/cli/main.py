@@ -25,6 +25,7 @@ VERBS = {
     "simulate": "simulate:simulate",
     "record": "replay:record",
     "replay": "replay:replay",
+    "explain": "explain:explain",
     "train": "model:train",
     "model": "model:model",
     "topics": "topics:topics",
