@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from detector.series import F32, F64, Bool, Ints
 
 RING, CHUNK_MINUTES = 3, 5  # minutes wait in chunks: 10 to 15 of them, to save memory
+SOLVE_MINUTES, YOUNG_MINUTES = 10, 30.0  # pools with a member this young are solved each minute
 EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
 READY_SAMPLES, READY_MINUTES = 120.0, 10.0  # whichever comes first: slow signals have fewer
 LEAST_SAMPLES = 30.0
@@ -126,7 +127,9 @@ class Ridge:
         self.minutes += self.minute[:, -3] > 0
         self.minute[:] = 0
         self._held[:] = 0
-        self.solve()
+        young = self.pool[self.minutes < YOUNG_MINUTES]
+        for pool in np.unique(self.pool if self._turn % SOLVE_MINUTES == 0 else young):
+            self._solve(np.flatnonzero(self.pool == pool))
 
     def _solve(self, rows: Ints) -> None:
         """Solve one pool, then its members shrunk to it.
