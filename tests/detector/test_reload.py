@@ -5,9 +5,11 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from detector.bundle import ARRAYS, save
+from detector.detect import Stage
 from detector.families.context import LOADS
 from detector.reload import LOOK_SECONDS, Reload
 from forewarn.config import Detect, Settings
+from forewarn.memory import MemoryBus
 from tests.detector.families.test_context import CORE, GPUS, Room
 from tests.detector.trained import model_of
 
@@ -113,3 +115,14 @@ def test_unknown_device_of_a_known_model_borrows_its_coefficients(learned):
     usual = np.median(theirs.beta[:, LOADS].sum(axis=1))
     assert own.beta[0, LOADS].sum() == pytest.approx(usual, rel=0.1)
     assert own.ready()[0]
+
+
+def test_stage_takes_the_model_of_its_settings_before_the_first_frame(learned, tmp_path):
+    card = save(tmp_path, learned[1])
+    settings = Settings(cluster="c", detect=Detect(listen="127.0.0.1:0", model=str(tmp_path)))
+    registry = CollectorRegistry()
+    stage = Stage(MemoryBus(), settings, registry)
+    assert stage.step(0.0)
+    labels = {"model_id": card.model_id, "made_by": "test"}
+    assert registry.get_sample_value("forewarn_model_info", labels) == 1
+    stage.close()
