@@ -32,6 +32,8 @@ SIZE = 4 + len(LAGS_SECONDS)
 FEATURES = ("one", "load", "load_lag_10", "load_lag_40", "load_lag_160", "start", "around")
 LOADS = slice(1, 2 + len(LAGS_SECONDS))  # their coefficients sum to the thermal resistance
 SETTLE_SECONDS = 60.0  # before this the shorter lags are guesses
+# Seen again after a gap, a device may be warm or cold: what it was at its first start says nothing.
+AGAIN_SECONDS = 400.0
 GAP_SECONDS = 300.0  # unseen for longer than this: the lagged loads begin anew
 
 
@@ -52,6 +54,7 @@ class State:
     lags: F64 = field(default_factory=lambda: np.zeros((0, len(LAGS_SECONDS))))
     last: F64 = field(default_factory=lambda: np.zeros(0))
     age: F64 = field(default_factory=lambda: np.zeros(0))
+    settle: F64 = field(default_factory=lambda: np.zeros(0))  # the age from which it is judged
     features: F64 = field(default_factory=lambda: np.zeros((0, SIZE)))
     residual: F64 = field(default_factory=lambda: np.zeros(0))
     fresh: Bool = field(default_factory=lambda: np.zeros(0, np.bool_))
@@ -207,7 +210,7 @@ class Context:
         _, _, side, floor, least, relative, end = s.terms[s.fresh].T
         size = np.where(relative > 0, np.maximum(np.abs(expected), 1e-9), 1.0)
         scale = np.maximum(scale, least * size)
-        ready = (s.ridge.ready() & (s.age >= SETTLE_SECONDS))[s.fresh]
+        ready = (s.ridge.ready() & (s.age >= s.settle))[s.fresh]
         residual = wave.values - expected
         residual = np.where(wave.values >= end, np.maximum(residual, 0), residual)
         s.residual[s.fresh] = residual
@@ -233,6 +236,8 @@ class Context:
         move = np.minimum(dt[:, None] / (LAGS_SECONDS + dt[:, None] / 2), 1)
         lags = np.where(new[:, None], load[:, None], s.lags + (load[:, None] - s.lags) * move)
         s.lags = np.where(s.fresh[:, None], lags, s.lags)
+        again = np.where(s.last == 0, SETTLE_SECONDS, AGAIN_SECONDS)
+        s.settle = np.where(new, again, s.settle)
         s.age = np.where(new, 0, s.age + dt)
         s.last = time
         inlet = self._inlet(s)
@@ -254,7 +259,7 @@ class Context:
         held = np.zeros(len(s.targets), np.bool_)
         held[s.fresh] = frozen
         at_end = saturated(self._series.latest(s.fans), self._series.latest(s.reasons))
-        take = s.fresh & ~held & (s.age >= SETTLE_SECONDS) & ~at_end
+        take = s.fresh & ~held & (s.age >= s.settle) & ~at_end
         level = wave.block.latest[s.targets].astype(np.float64)
         s.z[held] = np.nan  # a fault is no example of what is normal
         s.ridge.absorb(s.features, level, s.residual, take, held)
@@ -280,14 +285,15 @@ class Context:
         """Copy what was learned of a block's devices, by slot."""
         s = self.state(block)
         return {"targets": s.targets.copy(), "lags": s.lags.copy(), "last": s.last.copy(),
-                "age": s.age.copy(), **s.ridge.snapshot()}  # fmt: skip
+                "age": s.age.copy(), "settle": s.settle.copy(), **s.ridge.snapshot()}  # fmt: skip
 
     def restore(self, block: Block, arrays: dict[str, NDArray[Any]]) -> None:
         """Write a snapshot back; the block must hold the same series."""
         s = self.state(block)
         if not np.array_equal(s.targets, arrays["targets"]):
             raise ValueError("context: the snapshot is of other series")
-        s.lags, s.last, s.age = (arrays[name].copy() for name in ("lags", "last", "age"))
+        for name in ("lags", "last", "age", "settle"):
+            setattr(s, name, arrays[name].copy())
         s.ridge.restore(arrays)
 
 
@@ -303,7 +309,7 @@ def _grow(s: State, taken: list[tuple[int, int]], terms: list[Explained]) -> Non
     s.terms = np.vstack([s.terms, np.array(rows, np.float64)])
     s.lags = np.vstack([s.lags, np.zeros((more, len(LAGS_SECONDS)))])
     s.features = np.vstack([s.features, np.zeros((more, SIZE))])
-    for name in ("last", "age", "residual"):
+    for name in ("last", "age", "settle", "residual"):
         setattr(s, name, np.append(getattr(s, name), np.zeros(more)))
     s.fresh = np.append(s.fresh, np.zeros(more, np.bool_))
     s.z = np.append(s.z, np.full(more, np.nan, np.float32))
