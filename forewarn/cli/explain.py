@@ -22,14 +22,14 @@ def _moment(_ctx: click.Context, _param: click.Parameter, text: str | None) -> f
     if text is None:
         return None
     try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        moment = dt.datetime.fromisoformat(text)
+        return float(text) if "T" not in text and "-" not in text else _iso(text)
     except ValueError:
         told = f"{text!r} is no time, as in 2026-11-30T21:16:29Z or 1796073389"
         raise click.BadParameter(told) from None
+
+
+def _iso(text: str) -> float:
+    moment = dt.datetime.fromisoformat(text)
     return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp()
 
 

@@ -156,14 +156,14 @@ def blown(fan_of: "list[float]", *, warm_minutes: int, watts_then: float = 6200.
 
 
 def test_fan_effort_at_given_power_tells_where_the_fan_holds_the_temperature():
-    found = blown([0.90] * 12, warm_minutes=40)
+    found = blown([0.99] * 12, warm_minutes=40)
     assert [(f.entity, f.signal, f.family, f.movement) for f in found[:1]] == [
         (NODE, FAN, "context", "up")
     ]
 
 
 def test_fan_too_slow_for_its_power_is_told():
-    assert blown([0.45] * 12, warm_minutes=40)[0].movement == "down"
+    assert blown([0.40] * 12, warm_minutes=40)[0].movement == "down"
 
 
 def test_fan_at_its_end_is_not_told_as_too_slow():
