@@ -1,8 +1,9 @@
 """One-second ticks of event time: what belongs together, and when it is complete.
 
 A tick closes when every live stream reported it or a later one, or 500 ms of append time after
-its median frame. What jobs and events say of a second joins the tick of the next. The very first waits until its streams have moved on, since nobody knows yet who
-is live. What comes later for a closed tick joins the next one and is counted late.
+its median frame. What jobs and events say of a second joins the tick of the next. The very first
+waits until its streams have moved on, since nobody knows yet who is live. What comes later for a
+closed tick joins the next one and is counted late.
 
 A tick of a backlog (appended long after its own time) is in no hurry, and its parts come in any
 order: partitions are caught up one after the other. It waits for the missing longer, for jobs as
