@@ -28,6 +28,7 @@ LEVELS = {
     "liters_per_second": "suffix: L/s", "tokens_per_second": "suffix: tok/s",
     "samples_per_second": "suffix: sample/s", "flops_per_second": "flops",
     "joules_per_token": "suffix: J/tok", "joules_per_step": "suffix: J/step",
+    "kelvin_per_watt": "suffix: K/W",
     "count": "short", "bool": "short", "state": "short", "none": "short",
 }  # fmt: skip
 RATES = {"bytes": "Bps", "joules": "watt", "count": "cps", "seconds": "percentunit"}

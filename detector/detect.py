@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from prometheus_client import CollectorRegistry, start_http_server
 
 from detector.engine import Engine
+from detector.reload import Reload
 from forewarn import wire
 from forewarn.bus import Bus, Consumer, Message, Producer, TopicName
 from forewarn.config import Settings, address
@@ -72,6 +73,7 @@ class Stage:
         self._producer: Producer = bus.producer()
         dead = DeadLetters(self._producer, "detect", registry)
         self.engine = Engine(settings.cluster, registry, dead, settings.detect.seed)
+        self._reload = Reload(settings.detect.model, registry)
         self._work: Consumer | None = None
         self._inventory: Consumer | None = None
         self._unsent: list[Finding] = []
@@ -79,6 +81,7 @@ class Stage:
 
     def step(self, timeout_seconds: float) -> bool:
         """Poll once and work through it; False if the bus failed (told once per change)."""
+        self._look_for_model()
         try:
             work, inventory = self._consumers()
             self._handle(inventory.poll(0.0, POLL_MESSAGES))
@@ -92,6 +95,11 @@ class Stage:
             return False
         self._tell("")
         return True
+
+    def _look_for_model(self) -> None:
+        model = self._reload.look(self._monotonic())
+        if model is not None:
+            self.engine.adopt(model)
 
     def _consumers(self) -> tuple[Consumer, Consumer]:
         """Join the group for the work; read all of the inventory, from its beginning."""

@@ -6,9 +6,11 @@ second closes. Messages are taken one by one as they come, so the size of a poll
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from prometheus_client import CollectorRegistry
 
+from detector.bundle import Model
 from detector.clocks import Clocks
 from detector.comparing import Comparing
 from detector.decode import Decoder, Item
@@ -16,7 +18,7 @@ from detector.families import Families
 from detector.groups import Groups
 from detector.presence import Presence
 from detector.regimes import Regimes
-from detector.scoring import Scoring
+from detector.scoring import Listener, Scoring
 from detector.series import Block, Ints, Series
 from detector.telling import Telling
 from detector.ticks import AFTER_SECONDS, Tick, Ticks
@@ -68,7 +70,17 @@ class Engine:
         self._presence = Presence(self.families.silence, self._clocks, self.families.events)
         self._ticks = Ticks()
         self._refused: set[tuple[str, str]] = set()
+        self._model_id = ""
         self._minute: int | None = None
+
+    def adopt(self, model: Model) -> None:
+        """Take over a trained model; findings name it from now on."""
+        self.families.adopt(model.arrays)
+        self._model_id = model.card.model_id
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` of every score from now on: what was expected of which sample."""
+        self._scoring.listener = listener
 
     def feed(self, messages: Sequence[Message]) -> list[Finding]:
         """Take messages; return the findings that opened, changed materially or closed."""
@@ -230,6 +242,7 @@ class Engine:
             *self.families.events.on_deadline(seconds),
             *self._clocks.on_deadline(seconds),
             *self.families.devices.on_tick(seconds),
+            *self.families.resistance.on_tick(seconds),
             *self._scoring.on_deadline(seconds),
         ]
 
@@ -273,7 +286,13 @@ class Engine:
             if finding.seq == 1:
                 self.telling.findings.labels(finding.family, finding.movement).inc()
         self.telling.open.set(len(self._ledger))
-        return findings
+        return [self._signed(finding) for finding in findings]
+
+    def _signed(self, finding: Finding) -> Finding:
+        """Name the trained model in the findings of families that have one."""
+        if not self._model_id or finding.family not in {"band", "context"}:
+            return finding
+        return msgspec.structs.replace(finding, model_id=f"{finding.model_id}@{self._model_id}")
 
 
 def watched(item: Item) -> dict[str, dict[str, float]]:

@@ -1,5 +1,6 @@
 """One wave through all scorers: rates, limits, counters, bands; then what they say is judged."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from detector.families.contract import Score
 from detector.families.limits import MOVEMENT
 from detector.series import BLOCK, Block, Ints, Series, Wave
 from detector.verdict.judge import Judge
+from forewarn.catalogue import Family
 from forewarn.records import Finding
+
+Listener = Callable[[Wave, Score, Family], None]
 
 
 class Scoring:
@@ -18,6 +22,7 @@ class Scoring:
 
     def __init__(self, series: Series, families: Families, judge: Judge) -> None:
         self._series, self._families, self._judge = series, families, judge
+        self.listener: Listener | None = None  # told of every score: `forewarn explain`
         self._effects: list[NDArray[np.float32]] = []  # last signed effect of each slot, by block
 
     def score(self, wave: Wave) -> list[Finding]:
@@ -34,6 +39,8 @@ class Scoring:
             score = score._replace(ready=score.ready & ~quiet)
             if scorer is self._families.band:
                 self._note(part, score)
+            if self.listener is not None:
+                self.listener(part, score, scorer.family)
             found, frozen = self._judge.lasting(part, score, scorer.family, self._levels)
             out += found
             scorer.absorb(part, frozen | quiet)

@@ -169,6 +169,10 @@ class Detect(_Section, frozen=True, kw_only=True):
     """Where /metrics is served, `host:port`."""
     budget: Positive = 1.0
     """The one knob: expected false incidents a day on healthy history, from learned families."""
+    model: str = ""
+    """Folder of a model that `forewarn train` made; empty is none, then everything is learned on
+    the way. It is looked at every few seconds and taken over when it changes; one that cannot be
+    used is refused, told and counted, and what is in use stays."""
     seed: int = 0
     """Seed of whatever is drawn by chance, so that a replay gives the same."""
     group: str = "forewarn-detect"

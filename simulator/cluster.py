@@ -153,7 +153,7 @@ class Cluster:
     def _physics(self) -> None:
         load, knobs = self._load, self._knobs
         self._air.advance(knobs)
-        plate: Floats | float = 1.0
+        plate = self._machines.spread(self._hosts.airflow())
         if self._coolant is not None:
             self._coolant.advance(self._gpus.watts, knobs)
             plate = self._coolant.plate()
@@ -162,6 +162,7 @@ class Cluster:
         self._switches.advance(load, knobs)
         self._storages.advance(load, knobs)
         self._hosts.advance(load, knobs)
+        self._hosts.blow(self._air.at_nodes(), self._machines.hottest(self._gpus.celsius))
         self._troubles.look(self._hosts)
         self._power.advance(self._hosts.watts(), knobs)
 

@@ -73,6 +73,11 @@ class Machines:
         summed: Floats = per_gpu.reshape(-1, self.width).sum(axis=1)
         return summed
 
+    def hottest(self, per_gpu: Floats) -> Floats:
+        """Return the largest value among the GPUs of each node."""
+        largest: Floats = per_gpu.reshape(-1, self.width).max(axis=1)
+        return largest
+
     def by_rack(self, per_node: Floats) -> Floats:
         """Sum a value of every node over its rack."""
         return np.bincount(self.rack_of, per_node, len(self.racks)).astype(np.float64)

@@ -1,9 +1,9 @@
 """Accelerators: power from load, temperature from power, clocks from both; all GPUs at once.
 
 Power is idle + leakage + switching, the last going with clock^2.2 (frequency times voltage
-squared, voltage rising with about half of it). Heat flows through silicon, paste and heat sink in
-series, each first-order: C dT/dt = P - T/R, with heat capacities C that stay when R rises, so a bad
-interface is hotter and slower.
+squared, voltage rising with about half of it); leakage grows exponentially with temperature. Heat
+flows through silicon, paste and heat sink in series, each first-order: C dT/dt = P - T/R, with heat
+capacities C that stay when R rises, so a bad interface is hotter and slower.
 """
 
 import numpy as np
@@ -20,6 +20,8 @@ POWER_EXPONENT = 2.2
 CLOCK_STEP_HERTZ = 15e6
 # Spread between devices of one model, relative (offset: celsius).
 POWER_SPREAD, PASTE_SPREAD, SINK_SPREAD, SPEED_SPREAD = 0.02, 0.08, 0.03, 0.003
+LEAKAGE_SPREAD = 0.25  # of its logarithm: what makers sort chips by
+LEAKAGE_DOUBLING_KELVIN = 30.0  # subthreshold current of silicon: twice in 25 to 35 K
 SENSOR_OFFSET_CELSIUS, SENSOR_NOISE_CELSIUS, SENSOR_NOISE_WATTS = 0.7, 0.2, 1.5
 POWER_JITTER = 0.01  # second to second, relative to the switching power
 # Memory sits beside the core under the same plate: warmer at rest (AcmeTrace medians 40 and 51 C),
@@ -47,6 +49,8 @@ class Gpus:
         self._offset = made.normal(0.0, SENSOR_OFFSET_CELSIUS, count)
         self.speed_made: Floats = made.normal(1.0, SPEED_SPREAD, count)
         self._ecc_rate = made.gamma(0.5, 2.0 * ECC_PER_SECOND, count)
+        leaky = generator(seed, "gpu.leakage").lognormal(0.0, LEAKAGE_SPREAD, count)
+        self._leakage: Floats = machines.hardware.leakage_watts * leaky
         self._noise = generator(seed, "gpu.noise")
         self._errors = generator(seed, "gpu.errors")
         self.watts: Floats = self._power * self.hardware.idle_watts
@@ -107,8 +111,8 @@ class Gpus:
     ) -> None:
         """Go on by one second under `load`, with air or coolant of `around` celsius.
 
-        `plate` is a factor on the resistance to the coolant, `braked` says whose rack's supplies
-        hold the power brake.
+        `plate` is a factor on the resistance to the coolant or to the fans' air, `braked` says
+        whose rack's supplies hold the power brake.
         """
         if braked is not None:
             self.braked = braked
@@ -122,7 +126,7 @@ class Gpus:
         jitter = self._noise.normal(1.0, POWER_JITTER, len(self.watts))
         switching = hw.dynamic_watts * self._power * load.power * jitter
         still = hw.idle_watts * self._power
-        still += hw.leakage_watts_per_kelvin * np.maximum(self.celsius - 40.0, 0.0)
+        still += self._leakage * (np.exp2((self.celsius - 40.0) / LEAKAGE_DOUBLING_KELVIN) - 1.0)
         self.slowed = self._too_hot.copy()
         wanted = np.where(self.slowed, hw.slowdown_clock_ratio, 1.0)
         wanted = np.where(self.braked, np.minimum(wanted, BRAKE_CLOCK_RATIO), wanted)

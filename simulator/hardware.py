@@ -9,7 +9,8 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
 
     Thermal resistances are kelvin per watt, in series: silicon, paste (the interface that ages),
     base and fins of the heat sink, the last three with the time constant that each has when
-    healthy. Clocks in hertz, power in watts, memory and rates in bytes.
+    healthy. `leakage_watts` is the part of the idle power, at 40 celsius, that grows with heat.
+    Clocks in hertz, power in watts, memory and rates in bytes.
     """
 
     model: str
@@ -19,7 +20,7 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     idle_watts: float
     dynamic_watts: float
     power_limit_watts: float
-    leakage_watts_per_kelvin: float
+    leakage_watts: float
     silicon_kelvin_per_watt: float
     paste_kelvin_per_watt: float
     base_kelvin_per_watt: float
@@ -59,7 +60,7 @@ HARDWARE: dict[str, Hardware] = {
         idle_watts=72.0,
         dynamic_watts=585.0,
         power_limit_watts=700.0,
-        leakage_watts_per_kelvin=0.25,
+        leakage_watts=15.0,
         silicon_kelvin_per_watt=0.005,
         paste_kelvin_per_watt=0.014,
         base_kelvin_per_watt=0.021,

@@ -6,6 +6,7 @@ from simulator.fleet import Floats, Machines
 from simulator.knobs import Knobs
 from simulator.load import Load
 from simulator.seeds import generator
+from simulator.wander import settle
 
 CLOCK_SECONDS, CLOCK_SIGMA_SECONDS = 120.0, 40e-6  # NTP on a quiet network
 FULL_DISK = 0.995  # the rest is kept for root
@@ -20,6 +21,12 @@ FILLS_PER_SECOND = 1e-7  # of the local disk, by logs
 # Share of time that processes wait for shared storage, per time that it is slower than ordinary.
 BLOCKED_SHARE, BLOCKED_MOST = 0.012, 0.4
 WARM_CELSIUS, FAN_PER_KELVIN = 27.0, 0.03  # above it fans run faster
+# The controller also follows the hottest accelerator: nothing below, then so much per kelvin.
+HOT_CELSIUS, FAN_PER_HOT_KELVIN = 66.0, 0.025
+FAN_SECONDS, FAN_LEAST = 20.0, 0.3
+# Fins give heat to air with speed^0.6, between laminar (0.5) and turbulent (0.8) flow; the figures
+# of the hardware hold at the fan speed of full load.
+AIR_EXPONENT, FULL_LOAD_FAN = -0.6, 0.78
 AIR_WATTS_PER_KELVIN = 520.0  # heat that a node's air stream takes at full fan speed
 
 
@@ -88,6 +95,17 @@ class Hosts:
         replays = self._machines.total(knobs.replays)
         self._aer += self._errors.poisson(AER_PER_REPLAY * replays)
 
+    def blow(self, inlet: Floats, hottest: Floats) -> None:
+        """Let the fans follow power, inlet air and each node's hottest accelerator, in celsius."""
+        asked = 0.25 + self._watts / 12_000 + FAN_PER_KELVIN * np.maximum(inlet - WARM_CELSIUS, 0)
+        asked += FAN_PER_HOT_KELVIN * np.maximum(hottest - HOT_CELSIUS, 0.0)
+        settle(self._fan, np.clip(asked, FAN_LEAST, 1.0), FAN_SECONDS)
+
+    def airflow(self) -> Floats:
+        """Return the factor on the resistance from fins to air, by node; 1 at full load."""
+        factor: Floats = (self._fan / FULL_LOAD_FAN) ** AIR_EXPONENT
+        return factor
+
     def readings(
         self, load: Load, gpu_watts: Floats, inlet: Floats, lost: Floats
     ) -> dict[str, Floats]:
@@ -99,8 +117,6 @@ class Hosts:
         noise = self._noise.normal(size=(6, len(ones)))
         self._watts += (self._draw(load, gpu_watts) - self._watts) / self._meter
         watts = self._watts
-        asked = 0.25 + watts / 12_000 + FAN_PER_KELVIN * np.maximum(inlet - WARM_CELSIUS, 0.0)
-        self._fan += (np.clip(asked, 0.3, 1.0) - self._fan) * 0.05
         outlet = inlet + watts / (AIR_WATTS_PER_KELVIN * self._fan)
         io_wait = 0.002 + 0.1 * ((load.storage_read + load.storage_write) / 10e9).clip(0, 1)
         return {

@@ -1,5 +1,8 @@
 """One file each: what learns and what watches. This is the table of them."""
 
+import numpy as np
+
+from detector.bundle import Arrays
 from detector.families.band import Band
 from detector.families.context import Context
 from detector.families.contract import Scorer
@@ -10,9 +13,10 @@ from detector.families.frozen import Frozen
 from detector.families.limits import Limits
 from detector.families.peers import Peers
 from detector.families.progress import Progress
+from detector.families.resistance import Resistance
 from detector.families.silence import Silence
 from detector.population import Population
-from detector.series import F32, Block, Series
+from detector.series import CLASS, F32, Block, Series
 from detector.verdict.ledger import Ledger
 from detector.verdict.tails import Tails
 from forewarn.catalogue import Family
@@ -34,11 +38,13 @@ class Families:
     """The families of one engine, made in one place."""
 
     def __init__(self, cluster: str, series: Series, inventory: Inventory, ledger: Ledger) -> None:
+        self._series = series
         self.tails = Tails()
         self.band = Band(self.tails)
         self.counter = Counter()
         self.limits = Limits(series)
         self.context = Context(self.tails, series, inventory, self.band.release)
+        self.resistance = Resistance(cluster, series, self.context, ledger)
         # Context first: what it takes over, the band leaves alone.
         self.scorers: tuple[Scorer, ...] = (self.context, self.band, self.counter)
         self.peers = Peers(series)
@@ -48,6 +54,13 @@ class Families:
         self.frozen = Frozen(series, self._fast)
         self.events = Events(cluster, ledger)
         self.progress = Progress(cluster, ledger)
+
+    def adopt(self, arrays: Arrays) -> None:
+        """Take over a trained model, and keep what was learned here since."""
+        known = [CLASS[name] for name in arrays.tail_signals.tolist()]
+        self.tails.adopt(np.array(known, np.int64), arrays.tail_counts)
+        self.context.adopt(arrays)
+        self.band.adopt(arrays, self._series.blocks)
 
     def _fast(self, block: Block) -> F32:
         """Return the levels of a block, smoothed over two minutes."""

@@ -5,16 +5,20 @@ outlier can move; levels, not differences). The fast centre moves per sample, th
 60-s aggregates. One-sided where the catalogue says which side is bad.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from detector.bundle import Arrays
 from detector.families import floors
 from detector.families.contract import Score
 from detector.series import (
+    CLASS,
     F32,
+    SIGNALS,
     Block,
     Bool,
     Ints,
@@ -33,6 +37,7 @@ TO_SIGMA = 1.2533  # mean absolute deviation to standard deviation, of a normal 
 FAST_SECONDS, SLOW_MINUTES = 120.0, 60.0
 WARM_SECONDS = 120.0
 SCALE_OF_FLOOR = 1 / 6  # a series without any noise is held to a sixth of its floor
+BORROWED_MINUTES = 10.0  # what a spread counts for that was learned of other series
 YOUNG = 4.0  # the scale is widened by 1 + YOUNG / (minutes seen)
 
 
@@ -73,6 +78,9 @@ class Band:
     def __init__(self, tails: Tails) -> None:
         self._tails = tails
         self._states: list[State] = []
+        self._seeds: dict[tuple[str, str], tuple[float, float, float]] = {}
+        self._spreads: dict[str, float] = {}
+        self._season: F32 | None = None  # [class, hour of UTC]: only where a test found one
 
     def state(self, block: Block) -> State:
         """Return the state of a block, grown to the series it holds now."""
@@ -81,8 +89,48 @@ class Band:
         state = self._states[block.number]
         for local in range(state.known, block.used):
             _prepare(state, block, local)
+            self._begin(state, block, local)
         state.known = block.used
         return state
+
+    def adopt(self, arrays: Arrays, blocks: Sequence[Block]) -> None:
+        """Take over a trained model: seasons, and what series begin with that know nothing yet."""
+        keys = zip(arrays.band_signals.tolist(), arrays.band_entities.tolist(), strict=True)
+        values = (arrays.band_centre, arrays.band_spread, arrays.band_minutes)
+        rows = zip(*(own.tolist() for own in values), strict=True)
+        self._seeds = dict(zip(keys, rows, strict=True))
+        spreads = arrays.spread_median.tolist()
+        self._spreads = dict(zip(arrays.spread_signals.tolist(), spreads, strict=True))
+        season = np.zeros((len(SIGNALS), 24), np.float32)
+        for name, hours in zip(arrays.season_signals.tolist(), arrays.season_hours, strict=True):
+            season[CLASS[name]] = hours
+        before = self._season if self._season is not None else np.zeros_like(season)
+        changed = np.flatnonzero((season != before).any(axis=1))
+        self._season = season if season.any() else None
+        for block in blocks:
+            s = self.state(block)  # a level that held its hours itself is learned anew
+            self.rebase(block, np.flatnonzero(np.isin(block.klass[: block.used], changed)))
+            for local in np.flatnonzero(s.minutes[: block.used] < 1):
+                self._begin(s, block, int(local))
+
+    def _begin(self, s: State, block: Block, local: int) -> None:
+        """Give a series what was trained of it: its level, or at least the spread of its kind."""
+        name = block.signal(local).name
+        spread = self._spreads.get(name)
+        if spread is not None and s.spread_minutes[local] < 1:
+            s.spread[local], s.spread_minutes[local] = spread, BORROWED_MINUTES
+        seed = self._seeds.get((name, block.entity(local)))
+        if seed is not None:
+            s.centre[local], s.spread[local], s.minutes[local] = seed
+            s.spread_minutes[local] = s.minutes[local]
+
+    def _by_hour(self, wave: Wave) -> F32 | float:
+        """Return what the hour of the day adds to each level."""
+        if self._season is None:
+            return 0.0
+        hour = np.nan_to_num(wave.time // 3600 % 24).astype(np.int64)
+        added: F32 = self._season[wave.block.klass[wave.rows], hour]
+        return added
 
     def release(self, block: Block, local: int) -> None:
         """Leave a series to another family."""
@@ -95,7 +143,7 @@ class Band:
     def score(self, wave: Wave) -> Score:
         """Compare each level with its slow centre."""
         s, rows = self._states[wave.block.number], wave.rows
-        centre = s.centre[rows]
+        centre = s.centre[rows] + self._by_hour(wave)
         floor = np.maximum(s.floor_absolute[rows], s.floor_relative[rows] * np.abs(centre))
         deviation = np.where(wave.mask, wave.values - centre, 0)
         scale = self._scale(s, rows, floor)
@@ -124,23 +172,24 @@ class Band:
         s.residual[rows] = np.where(frozen & wave.mask, np.nan, s.residual[rows])
         dt = np.clip(wave.dt, 0, 60)
         age = s.fast_seconds[rows] + np.where(take, np.maximum(dt, 1), 0)
-        away = np.where(take, wave.values - s.fast[rows], 0)
+        level = wave.values - self._by_hour(wave)
+        away = np.where(take, level - s.fast[rows], 0)
         step = np.maximum(dt, 1) / np.minimum(np.maximum(age, 1), FAST_SECONDS)
         s.fast[rows] += away * np.minimum(step, 1)
         s.fast_seconds[rows] = age
-        self._aggregate(s, wave, take)
+        self._aggregate(s, wave, level, take)
 
     @staticmethod
-    def _aggregate(s: State, wave: Wave, take: Bool) -> None:
+    def _aggregate(s: State, wave: Wave, level: F32, take: Bool) -> None:
         rows = wave.rows
         young = s.minutes[rows] < 1
         middle = np.where(young, s.fast[rows], s.centre[rows])
         bound = np.where(s.spread_minutes[rows] < 2, np.inf, CLIP * 2 * s.spread[rows])
         bound = np.maximum(bound, np.maximum(s.floor_absolute[rows] * 0.5, s.quantum[rows]))
-        away = np.where(take, wave.values - middle, 0)
+        away = np.where(take, level - middle, 0)
         clipped = np.where(young, away, np.clip(away, -bound, bound))
         s.total[rows] += take
-        s.deviation[rows] += np.where(young & take, wave.values, clipped)
+        s.deviation[rows] += np.where(young & take, level, clipped)
         s.absolute[rows] += np.abs(clipped)
 
     def learn(self, block: Block) -> None:

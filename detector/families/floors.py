@@ -34,6 +34,7 @@ UNITS: dict[str, Effect] = {
     "count": Effect(10.0, 0.5),
     "state": Effect(1.0),
     "bool": Effect(1.0),
+    "kelvin_per_watt": Effect(0.0, 0.08),
     "none": Effect(1.0, 0.5),
 }
 SIGNALS: dict[str, Effect] = {

@@ -13,16 +13,20 @@ from numpy.typing import NDArray
 from detector.series import F32, F64, Bool, Ints
 
 RING, CHUNK_MINUTES = 3, 5  # minutes wait in chunks: 10 to 15 of them, to save memory
+SOLVE_MINUTES, YOUNG_MINUTES = 10, 30.0  # pools with a member this young are solved each minute
 EAGER_MINUTES = 8.0  # while younger than this, minutes are committed at once
-READY_SAMPLES = 120.0
+READY_SAMPLES, READY_MINUTES = 120.0, 10.0  # whichever comes first: slow signals have fewer
+LEAST_SAMPLES = 30.0
+LEAST_LOAD = 1.5  # load units, root mean square: less says nothing of a resistance
 PRIOR_SAMPLES = 30.0
 LEAST_VARIANCE, NO_PRIOR = 1e-2, 1e-6
 KEEP = 0.5 ** (1 / 720)  # per minute: half of it forgotten in 12 hours
 CLIP = 4.0  # residuals beyond this many scales do not widen the scale
-FROZEN_SAMPLES = 10  # in a minute: then the minutes that wait are cut out as well
+FROZEN_SHARE = 1 / 6  # of a minute: then the minutes that wait are cut out as well
 CORRELATED = 20.0  # residuals of a second resemble each other: 20 samples tell what one would
 FIRST_SCALE = 1.5
 SCALE_SAMPLES = 60.0
+POOL_SAMPLES = 36_000.0  # a trained pool counts for so many at most: what is seen now wins in time
 
 
 class Ridge:
@@ -41,6 +45,7 @@ class Ridge:
         self.scale: F64 = np.zeros(0)
         self.solved: Bool = np.zeros(0, np.bool_)  # only then a residual means something
         self._held: Ints = np.zeros(0, np.int64)
+        self._trained: dict[int, F64] = {}  # sums of a pool, within devices
         self._turn = 0
 
     def add(self, pools: list[int]) -> None:
@@ -72,8 +77,24 @@ class Ridge:
 
     def ready(self) -> Bool:
         """Say which have seen enough."""
-        enough: Bool = self.committed[:, -3] >= READY_SAMPLES
+        count = self.committed[:, -3]
+        slow = (self.minutes >= READY_MINUTES) & (count >= LEAST_SAMPLES)
+        known = np.isin(self.pool, list(self._trained)) & (count >= LEAST_SAMPLES)
+        enough: Bool = (count >= READY_SAMPLES) | slow | known
         return enough
+
+    def change(self, reference: F64, weights: F64) -> F64:
+        """Return how far the coefficients moved along `weights` since they were `reference`.
+
+        Least squares with everything else held: w'(b - A r) / w'Aw, from what is committed, so over
+        the last half day or so. NaN without enough load along `weights`. Arrays are [row, size].
+        """
+        n, own = self._size, self.committed
+        a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
+        left = b - (a @ reference[:, :, None])[:, :, 0]
+        size = ((a @ weights[:, :, None])[:, :, 0] * weights).sum(axis=1)
+        enough = size >= LEAST_LOAD**2 * np.maximum(own[:, -3], LEAST_SAMPLES)
+        return np.where(enough, (left * weights).sum(axis=1) / np.where(enough, size, 1), np.nan)
 
     def absorb(self, x: F64, y: F64, residual: F64, take: Bool, held: Bool) -> None:
         """Add samples to the minute."""
@@ -92,7 +113,7 @@ class Ridge:
 
     def learn(self) -> None:
         """Commit the minute (at once while young, else after the ring), and solve."""
-        cut = self._held >= FROZEN_SAMPLES
+        cut = self._held > FROZEN_SHARE * (self._held + self.minute[:, -3])
         self.ring[:, cut] = 0
         self.minute[cut] = 0
         eager = (self.minutes < EAGER_MINUTES)[:, None]
@@ -106,7 +127,8 @@ class Ridge:
         self.minutes += self.minute[:, -3] > 0
         self.minute[:] = 0
         self._held[:] = 0
-        for pool in np.unique(self.pool):
+        young = self.pool[self.minutes < YOUNG_MINUTES]
+        for pool in np.unique(self.pool if self._turn % SOLVE_MINUTES == 0 else young):
             self._solve(np.flatnonzero(self.pool == pool))
 
     def _solve(self, rows: Ints) -> None:
@@ -114,15 +136,12 @@ class Ridge:
 
         The pool is fitted within devices: what differs between them (place, sensor) is no slope.
         """
-        own = self.committed[rows]
-        total = own.sum(axis=0)
-        if total[-3] < READY_SAMPLES:
+        own, n = self.committed[rows], self._size
+        total = self._sums(rows)
+        if total[-3] < LEAST_SAMPLES:
             return
-        n = self._size
         a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
-        count = np.maximum(own[:, -3], 1.0)[:, None]
-        within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
-        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0) / total[-3]
+        within, moment = total[: n * n].reshape(n, n), total[n * n : n * n + n] / total[-3]
         variance = np.maximum(np.diag(within) / total[-3], LEAST_VARIANCE)
         variance[0] = NO_PRIOR
         pooled = np.linalg.solve(within / total[-3] + np.diag(variance * 1e-3), moment)
@@ -131,6 +150,45 @@ class Ridge:
         self.solved[rows] = True
         self.beta[rows] = (self.cover[rows] @ (b + prior @ pooled)[:, :, None])[:, :, 0]
         self._rescale(rows, own, total)
+
+    def _sums(self, rows: Ints) -> F64:
+        """Return the sums of one pool with what was trained of it, laid out as its members' are.
+
+        Moments are taken within devices: around each device's own means.
+        """
+        own, n = self.committed[rows], self._size
+        a, b = own[:, : n * n].reshape(-1, n, n), own[:, n * n : n * n + n]
+        count = np.maximum(own[:, -3], 1.0)[:, None]
+        within = (a - a[:, 0, :, None] * a[:, 0, None, :] / count[:, :, None]).sum(axis=0)
+        moment = (b - a[:, 0, :] * b[:, :1] / count).sum(axis=0)
+        sums = np.concatenate([within.ravel(), moment, own[:, -3:].sum(axis=0)])
+        return sums + self._trained.get(int(self.pool[rows[0]]), 0.0)
+
+    def pool_sums(self) -> dict[int, F64]:
+        """Return the sums of every pool, for a model."""
+        return {int(p): self._sums(np.flatnonzero(self.pool == p)) for p in np.unique(self.pool)}
+
+    def trust(self, pool: int, sums: F64) -> None:
+        """Begin a pool with what was trained of it; see `pool_sums` for the layout."""
+        self._trained[pool] = sums * min(1.0, POOL_SAMPLES / max(float(sums[-3]), 1.0))
+
+    def seed(self, row: int, equations: F64, minutes: float) -> None:
+        """Begin one regression with what was trained of it."""
+        self.committed[row], self.minutes[row] = equations, minutes
+
+    def drain(self) -> None:
+        """Commit what waits: nothing comes any more whose onset could be cut out."""
+        self.committed += self.ring.sum(axis=0)
+        self.ring[:] = 0
+
+    def clear(self, which: Bool) -> None:
+        """Take back what some have seen."""
+        self.committed[which] = 0
+
+    def solve(self) -> None:
+        """Solve all anew from what is committed."""
+        for pool in np.unique(self.pool):
+            self._solve(np.flatnonzero(self.pool == pool))
 
     def _rescale(self, rows: Ints, own: F64, total: F64) -> None:
         """Shrink each scale (1.25 x mean |residual|) to the pool's."""

@@ -14,6 +14,11 @@ MODEL_IDS: dict[Family, str] = {
 }  # fmt: skip
 
 
+def model_id(family: Family) -> str:
+    """Return which model a family speaks from."""
+    return MODEL_IDS.get(family, "")
+
+
 def severity(family: Family, movement: Movement, effect: float) -> Severity:
     """Return the severity of a finding; an absolute limit and a forbidden count are major."""
     if movement in {"above", "below", "zero", "nonzero", "event"}:
@@ -71,5 +76,5 @@ def finding(
         low=finite(low, 6), high=finite(high, 6), unit=signal.unit, surprise=short(surprise),
         effect=short(effect), severity=severity(family, movement, effect),
         text=text(signal, entity, observed, expected, twins), job=job,
-        model_id=MODEL_IDS.get(family, ""), readings=around,
+        model_id=model_id(family), readings=around,
     )  # fmt: skip

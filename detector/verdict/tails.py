@@ -28,6 +28,7 @@ class Tails:
         self.counts: NDArray[np.float64] = np.zeros((len(SIGNALS), BINS))
         edges = np.arange(BINS) * STEP
         self.seen = self.rare = 0  # since the last rebuild: all, and those with p < 0.01
+        self.ever: NDArray[np.int64] = np.zeros((2, len(SIGNALS)), np.int64)  # likewise, by class
         self._prior = np.minimum(1.0, 10.0 ** (-PRIOR_DECADES * edges))
         self.table: F32 = np.tile(-np.log10(self._prior), (len(SIGNALS), 1)).astype(np.float32)
 
@@ -42,9 +43,18 @@ class Tails:
         z, klass = np.maximum(z[mask], 0.0), klass[mask]
         bins = np.minimum(z / STEP, BINS - 1).astype(np.int64)
         self.seen += len(bins)
-        self.rare += int((self.table[klass, bins] >= RARE).sum())
+        rare = self.table[klass, bins] >= RARE
+        self.rare += int(rare.sum())
+        self.ever[0] += np.bincount(klass, minlength=len(SIGNALS))
+        self.ever[1] += np.bincount(klass[rare], minlength=len(SIGNALS))
         flat = np.bincount(klass.astype(np.int64) * BINS + bins, minlength=self.counts.size)
         self.counts += flat.reshape(self.counts.shape)
+
+    def adopt(self, classes: NDArray[np.int64], counts: NDArray[Any]) -> None:
+        """Take trained counts, [class, bin], where fewer were seen here."""
+        more = counts.sum(axis=1) > self.counts[classes].sum(axis=1)
+        self.counts[classes[more]] = counts[more]
+        self.rebuild()
 
     def rebuild(self) -> None:
         """Make the table anew from what was counted, and forget a little."""

@@ -25,7 +25,7 @@ PERIODS = frozenset({1, 10, 60})
 SUFFIX_UNITS = frozenset(
     "celsius watts joules seconds bytes ratio hertz volts amperes pascals decibels rpm "
     "bytes_per_second liters_per_second tokens_per_second samples_per_second "
-    "flops_per_second joules_per_token joules_per_step".split()
+    "flops_per_second joules_per_token joules_per_step kelvin_per_watt".split()
 )
 BARE_UNITS = frozenset({"count", "bool", "state", "none", "code"})
 _METRIC = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)+")

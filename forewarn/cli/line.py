@@ -34,8 +34,10 @@ class Line:
     """Detect and decide over one embedded bus; `directory` holds the database."""
 
     def __init__(self, settings: Settings, directory: Path, table: "Table") -> None:
+        from detector.bundle import load
         from detector.decide import Decide
         from detector.engine import Engine
+        from detector.families.context import FEATURES
         from detector.incidents.store import Store
 
         self.now = 0
@@ -47,6 +49,8 @@ class Line:
         self._decide_in = self._bus.consumer(("inventory", "events", "findings"), None)
         dead = DeadLetters(self._producer, "line", detecting, lambda: self.now)
         self._engine = Engine(settings.cluster, detecting, dead, settings.detect.seed)
+        if settings.detect.model:
+            self._engine.adopt(load(Path(settings.detect.model), FEATURES))
         self._store = Store(directory / "decide.sqlite")
         self._decide = Decide(
             settings, self._store, table, self._producer, deciding, clock=lambda: self.now

@@ -48,12 +48,13 @@ def test_more_load_is_hotter_on_every_gpu() -> None:
     assert np.all(np.diff(np.array(levels), axis=0) > 5)
 
 
-def test_hotter_air_is_hotter_by_as_much() -> None:
+def test_hotter_air_is_hotter_by_as_much_and_by_what_leaks_more() -> None:
     cool, warm = Bench(), Bench()
     for _ in range(600):
         cool.gpus.advance(cool.load, INLET, cool.knobs)
         warm.gpus.advance(warm.load, INLET + 5.0, warm.knobs)
-    assert np.allclose(warm.gpus.celsius - cool.gpus.celsius, 5.0, atol=1e-6)
+    hotter = warm.gpus.celsius - cool.gpus.celsius
+    assert np.all((hotter > 5.0) & (hotter < 5.5))
 
 
 def test_step_of_load_rises_with_the_time_constants_of_the_sink() -> None:

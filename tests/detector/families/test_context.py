@@ -135,3 +135,52 @@ def test_ridge_cuts_out_the_minutes_before_a_fault():
     for _ in range(15):
         minute(50.0, held=False)
     assert ridge.beta[0, 0] == pytest.approx(50.0, abs=0.5)
+
+
+NODE, FAN, DRAW = "node/n1", "node_fan_speed_ratio", "node_power_watts"
+
+
+def blown(fan_of: "list[float]", *, warm_minutes: int, watts_then: float = 6200.0):
+    """Run a node whose fan follows its power for a while, then shows `fan_of`; return findings."""
+    bench, random, found = Bench(), np.random.default_rng(4), []
+    slow = 1500.0
+    for turn in range(warm_minutes * 6):
+        watts = 1500.0 if turn % 30 >= 24 else 6200.0
+        slow += (watts - slow) / 3
+        fan = round(min(0.25 + slow / 12_000 + 0.004 * random.normal(), 1.0), 2)
+        found += bench.one(10 * turn, {(FAN, NODE): fan, (DRAW, NODE): watts})
+    assert found == []
+    for turn, fan in enumerate(fan_of, warm_minutes * 6):
+        found += bench.one(10 * turn, {(FAN, NODE): fan, (DRAW, NODE): watts_then})
+    return found
+
+
+def test_fan_effort_at_given_power_tells_where_the_fan_holds_the_temperature():
+    found = blown([0.99] * 12, warm_minutes=40)
+    assert [(f.entity, f.signal, f.family, f.movement) for f in found[:1]] == [
+        (NODE, FAN, "context", "up")
+    ]
+
+
+def test_fan_too_slow_for_its_power_is_told():
+    assert blown([0.40] * 12, warm_minutes=40)[0].movement == "down"
+
+
+def test_fan_at_its_end_is_not_told_as_too_slow():
+    """More power than ever asks for more than there is: 100 % is no failing fan."""
+    assert blown([1.0] * 18, warm_minutes=40, watts_then=16_000.0) == []
+
+
+def test_rows_with_slowed_clocks_are_not_learned():
+    room = Room()
+    block = room.bench.engine
+    room.cycle(6)
+    ridge = block.families.context.state(block.series.blocks[0]).ridge
+    values = {("gpu_clock_event_reasons", gpu): 64.0 for gpu in GPUS}
+    for _ in range(60):
+        room.second(620.0)
+    before = ridge.minute[:, -3].copy()
+    room.bench.one(room.now, values, source="other")
+    for _ in range(20):
+        room.second(620.0)
+    assert np.array_equal(ridge.minute[:, -3], before)
