@@ -59,8 +59,8 @@ class _Seed(click.ParamType[int]):
 @json_option
 @click.pass_obj
 def demo(
-    invocation: Invocation, seed: int, scenario: Path | None, gpus: int, faults: int | None, real: bool,
-    as_json: bool,
+    invocation: Invocation, seed: int, scenario: Path | None, gpus: int, faults: int | None,
+    real: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Run 512 simulated GPUs, inject five faults, and show what Forewarn makes of them.
 
