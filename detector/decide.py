@@ -131,7 +131,9 @@ class Decide:
         with self._store.database.transaction():
             works = [work for event in batch.works if (work := book.waiting.plan(event))]
             released = book.waiting.released(book.now)
-            for finding in (*works, *batch.findings, *released):
+            # What is said in so many words first: what is only measured finds it there.
+            told = sorted(batch.findings, key=lambda own: own.family != "event")
+            for finding in (*works, *told, *released):
                 self._take(book, finding)
             for end in batch.ends:
                 end_job(book, end)

@@ -145,7 +145,7 @@ def _causal(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     """Rate by what the findings' causes say that they do to a job, with the times in order.
 
     A rank that differs from its peers has its cause where it runs: there any cause is firmer than
-    elsewhere, and what is elsewhere is none.
+    elsewhere, and what is elsewhere is none, nor is what all share and its node does not show.
     """
     if not own.is_hardware or not _is_in_time(seat.finding, own.onset, own.ended):
         return NOT
@@ -153,14 +153,10 @@ def _causal(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     if any(own.has_device(device) for device in devices):
         return ON_DEVICE
     effect = known.causes.effect(own.called, seat.kind)
-    is_there = not node or node in own.devices or node in own.ups or _is_above(node, own, known)
+    is_there = not node or node in own.devices or node in own.ups
     if not effect or (seat.finding.movement == "outlier" and not is_there):
         return NOT
     return (ON_NODE if node and is_there else 1) + effect, own.gravest
-
-
-def _is_above(node: str, own: Profile, known: Knowledge) -> bool:
-    return own.incident.entity in known.topology(own.incident.cluster).parents(node)
 
 
 def _is_in_time(symptom: Finding, onset: int, ended: int | None) -> bool:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import msgspec
 
 from detector.incidents.casebook import Casebook
+from detector.incidents.crowd import SIBLINGS, Shown
 from detector.incidents.join import AFTER_SECONDS, explains_silence, is_related, is_timely
 from detector.incidents.kinds import SHARED, UP_SIGNALS
 from detector.incidents.lifecycle import note
@@ -35,10 +36,26 @@ def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
     below = index.crowds.below(finding, parent)
     homes = {index.homes[cluster, one.finding] for one in below}
     found = [one for id_ in sorted(homes) if (one := index.get(id_)) is not None]
+    if _apart(below, found, book, finding, (parent, *ups)) < SIBLINGS:
+        return
     fit = [one for one in found if one.kind == "hardware" and _is_below(one, parent, known)]
     there = [one for one in index.at(cluster, parent) if one not in fit]
     fit += [one for one in there if one.incident.entity == parent and is_timely(finding, one)]
     gather(book, fit, parent, f"{len(below)} of its own show it")
+
+
+def _apart(
+    below: list[Shown], found: list[Profile], book: Casebook, finding: Finding, ups: tuple[str, ...]
+) -> int:
+    """Return how many show it independently: a place that explains its own counts as one.
+
+    That a switch takes all its ports down says nothing of the hall, were another port to go.
+    """
+    explained = {
+        one.incident.id for one in found if one.is_raised and one.incident.entity not in ups
+    }
+    homes = (book.index.homes[finding.cluster, one.finding] for one in below)
+    return len(explained) + sum(home not in explained for home in homes)
 
 
 def _others(book: Casebook, own: Profile, parent: str) -> bool:

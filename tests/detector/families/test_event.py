@@ -3,6 +3,7 @@
 import pytest
 
 from detector.families.event import BURST_SECONDS
+from forewarn.records import NANOSECONDS, Finding
 from tests.detector.feed import Bench, event
 
 GPU = "node/n1/gpu/0000:1a:00.0"
@@ -90,3 +91,37 @@ def test_new_boot_id_of_a_node_is_an_event_once():
     found = bench.run(range(3, 6), cpu, boot="b2")
     (own,) = found
     assert (own.signal, own.code, own.entity) == ("node.boot_id", "node.boot_id:changed", "node/n1")
+
+
+PORT = "node/n1/nic/mlx5_0/port/1"
+
+
+def _link(bench: Bench, *states: tuple[float, str]) -> list[Finding]:
+    return [f for at, own in states for f in bench.event(event(at, PORT, f"nic.link_state:{own}"))]
+
+
+def test_link_that_goes_down_for_the_third_time_flaps():
+    found = _link(Bench(), (0, "down"), (5, "active"), (50, "down"), (53, "active"), (90, "down"))
+    first, flap = (next(f for f in found if f.movement == own) for own in ("event", "flap"))
+    assert flap.opened_at_unix_nano - first.opened_at_unix_nano == 90 * NANOSECONDS
+    assert (flap.code, flap.family, flap.entity) == ("nic.link_state:down", "event", PORT)
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        [(0, "down"), (50, "down"), (90, "down")],  # it never came back
+        [(0, "down"), (5, "active"), (50, "down"), (60, "active")],
+        [(0, "down"), (5, "active"), (400, "down"), (405, "active"), (1100, "down")],
+    ],
+)
+def test_link_that_stays_down_or_goes_down_seldom_does_not_flap(states):
+    assert "flap" not in {f.movement for f in _link(Bench(), *states)}
+
+
+def test_job_that_fails_again_and_again_does_not_flap():
+    bench = Bench()
+    states = ("failed", "running") * 4
+    found = [f for n, own in enumerate(states) for f in bench.event(
+        event(n * 30, "job/a", f"job.state:{own}"))]  # fmt: skip
+    assert {f.movement for f in found} == {"event"}

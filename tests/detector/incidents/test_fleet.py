@@ -3,9 +3,10 @@
 import itertools
 import random
 
+import msgspec
 import pytest
 
-from forewarn.records import Finding
+from forewarn.records import NANOSECONDS, Finding
 from tests.detector import fleet, samples
 from tests.detector.conftest import MakeStage
 from tests.detector.desk import Stage
@@ -244,3 +245,33 @@ def test_supplies_of_a_rack_that_fail_long_after_one_another_are_two_incidents(
     stage.feed(supply_lost(6, 0))
     stage.feed(supply_lost(7, 1000))
     assert places(stage) == {"rack/r3/psu/6", "rack/r3/psu/7"}
+
+
+def test_port_elsewhere_in_the_hall_is_not_the_switch_that_is_down(stage: Stage) -> None:
+    """The ports of a switch are one thing that is down: with another port they are no hall."""
+    stage.feed(*(finding(fleet.LINK_DOWN, fleet.port(own), 0) for own in range(4)))
+    stage.feed(finding(fleet.LINK_DOWN, fleet.port(9), 100))
+    assert places(stage) == {fleet.leaf(0), fleet.port(9)}
+
+
+DATA_WAIT = {"signal": "rank_data_wait_seconds", "movement": "outlier", "family": "peers"}
+
+
+def test_rank_that_waits_for_data_below_a_failing_loop_has_its_own_trouble(stage: Stage) -> None:
+    wait = finding(DATA_WAIT, f"{samples.job()}/rank/{12 * fleet.GPUS}", 40, job=samples.JOB)
+    stage.feed(FLOW, *HOT_FEW, wait)
+    (own,) = (one for one in stage.living() if one.entity != fleet.loop(0))
+    assert own.hypotheses[0].entry == "TRN-01"
+
+
+def test_readings_that_move_rank_the_causes_anew_every_ten_seconds(stage: Stage) -> None:
+    hot = finding(samples.HOT, gpu(3, 3), 0)
+    stage.feed(hot)
+    ranked = []
+    for number in range(1, 25):
+        updated = hot.updated_at_unix_nano + number * NANOSECONDS
+        hot_now = msgspec.structs.replace(hot, seq=1 + number, updated_at_unix_nano=updated)
+        (own,) = stage.feed(hot_now)
+        ranked.append(own.hypotheses)
+    kept = [one is following for one, following in itertools.pairwise(ranked)]
+    assert kept.count(False) == 2
