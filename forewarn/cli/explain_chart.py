@@ -1,5 +1,7 @@
 """Draws what was seen and what was expected: in the terminal, and as a picture."""
 
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,15 +84,17 @@ def picture(own: "Explanation", path: Path) -> None:
         ) from error
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    times = [_moment(point.unix_seconds) for point in own.points]
     judged = [point for point in own.points if point.expected is not None]
-    when = [_moment(point.unix_seconds) for point in judged]
-    axes.fill_between(when, [point.low for point in judged], [point.high for point in judged],
+    when = [_days(point.unix_seconds) for point in judged]
+    axes.fill_between(when, _numbers(point.low for point in judged),
+                      _numbers(point.high for point in judged),
                       color="#9ecae1", alpha=0.5, label="normal band")  # fmt: skip
-    axes.plot(when, [point.expected for point in judged], color="#08519c", label="expected")
-    axes.plot(times, [point.observed for point in own.points], color="#d94801", lw=1,
-              label="observed")  # fmt: skip
-    axes.xaxis.set_major_formatter(DateFormatter("%H:%M:%S"))
+    expected = _numbers(point.expected for point in judged)
+    axes.plot(when, expected, color="#08519c", label="expected")
+    times = [_days(point.unix_seconds) for point in own.points]
+    observed = _numbers(point.observed for point in own.points)
+    axes.plot(times, observed, color="#d94801", lw=1, label="observed")
+    axes.xaxis.set_major_formatter(DateFormatter("%H:%M:%S"))  # type: ignore[no-untyped-call]
     axes.set(title=f"{own.signal}\n{own.entity}", ylabel=own.unit,
              xlabel=utc(round(own.at_unix_seconds * NANOSECONDS)))  # fmt: skip
     axes.legend(loc="best")
@@ -100,7 +104,10 @@ def picture(own: "Explanation", path: Path) -> None:
         raise ForewarnError(f"{path}: {error}") from error
 
 
-def _moment(unix_seconds: float) -> "object":
-    import datetime as dt
+def _days(unix_seconds: float) -> float:
+    """Return a time as matplotlib counts it: days since 1970, UTC."""
+    return unix_seconds / 86_400
 
-    return dt.datetime.fromtimestamp(unix_seconds, dt.UTC)
+
+def _numbers(values: Iterable[float | None]) -> list[float]:
+    return [math.nan if own is None else own for own in values]

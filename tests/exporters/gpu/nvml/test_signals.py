@@ -8,6 +8,7 @@ ELSEWHERE = {
     "gpu_overheat_shutdowns_total", "gpu_ecc_deferred_errors_total", "gpu_voltage_volts",
     "scale_up_congestion_notifications_total", "scale_up_pause_frames_total",
     "gpu_peer_to_peer_bytes_per_second",
+    "gpu_thermal_resistance_kelvin_per_watt",  # derived by the detector, of heat and power
 }  # fmt: skip
 
 
