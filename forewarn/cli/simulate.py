@@ -41,8 +41,9 @@ def simulate(
 ) -> None:  # fmt: skip
     """Simulate a cluster from SCENARIO: a TOML file, or the name of a built-in one.
 
-    Built in are demo, forms and healthy. Without --out, --publish or --truth every frame is
-    printed, one JSON object a line.
+    Built in are demo (64 GPUs), fleet (512), healthy, healthy-fleet, lookalikes and, each fault in
+    each form, forms-*. Without --out, --publish or --truth every frame is printed, one JSON object
+    a line.
 
     \b
     Examples:

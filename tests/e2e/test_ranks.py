@@ -34,7 +34,7 @@ def decided(job: Job, folder: Path) -> list[Incident]:
     """Return the incidents that decide makes of what detect has found."""
     stage = Stage(folder / "decide.sqlite", items=inventory(job), now=T0 * NANOSECONDS)
     stage.feed_one_by_one(job.found)
-    for _minute in range(1, 6):  # what waits for something that explains it waits no longer
+    for _ in range(5):  # what waits for something that explains it waits no longer
         stage.now += 60 * NANOSECONDS
         stage.decide.step([])
     found = stage.living()

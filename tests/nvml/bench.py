@@ -30,6 +30,7 @@ class Seen(msgspec.Struct):
     items: dict[str, InventoryItem]
     log: list[str]
     binding: bool
+    port: int  # of /metrics
     messages: list[tuple[str, str, bytes]]
 
     def values(self) -> dict[Key, float | str]:
@@ -96,6 +97,7 @@ class Bench:
             items={item.entity: item for item in items},
             log=answer["log"],
             binding=answer["binding"],
+            port=answer["port"],
             messages=messages,
         )
 

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from exporters import rounds
 from exporters.agent import Agent
 from exporters.collector import Host
+from exporters.exposition import Server
 from exporters.gpu.nvml.node import Nvml
 from forewarn.bus import TopicName
 from forewarn.config import Agent as AgentSettings
@@ -48,15 +49,16 @@ class Child:
         self._log = Memory()
         logging.getLogger().addHandler(self._log)
         logging.getLogger().setLevel(logging.INFO)
-        bus = MemoryBus()
+        bus, registry = MemoryBus(), CollectorRegistry()
         self._consumer = bus.consumer(list(TOPICS), None, from_beginning=list(TOPICS))
         own = AgentSettings(node="n7", state_directory=str(folder))
         host = Host("node/n7", Path(os.environ.get("AGENT_PROC", "/proc")), folder / "sys")
         nvml = Nvml(host, card_deadline_seconds=DEADLINE_SECONDS)
         self._agent = Agent(
-            Settings(cluster="c1", agent=own), bus.producer(), CollectorRegistry(), host,
+            Settings(cluster="c1", agent=own), bus.producer(), registry, host,
             [nvml, *nvml.parts()],
         )  # fmt: skip
+        self._server = Server("127.0.0.1:0", registry)
         stream = nvml.stream(self._agent.outlet)
         stop = threading.Event()
         threading.Thread(target=stream.run, args=(stop,), daemon=True).start()
@@ -73,7 +75,12 @@ class Child:
             for m in self._consumer.poll(0.0, 1_000_000)
         ]
         lines, self._log.lines = self._log.lines, []
-        return {"sent": sent, "log": lines, "binding": "pynvml" in sys.modules}
+        return {
+            "sent": sent,
+            "log": lines,
+            "binding": "pynvml" in sys.modules,
+            "port": self._server.port,
+        }
 
 
 def main() -> None:

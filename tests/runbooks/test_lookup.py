@@ -22,6 +22,10 @@ def first(table: Table, query: str, count: int = 1) -> list[str]:
         ("掉卡", "GPU-CORE-01"), ("checkpoint slow", "SYM-12"), ("漏水", "FAC-02"),
         ("卡死", "SYM-05"), ("nic.symbol_error rising", "NIC-03"), ("cuda 802", "SW-03"),
         ("job keeps restarting at the same step", "TRN-10"), ("GPU 温度高", "GPU-TP-01"),
+        ("loss 不下降", "SYM-14"), ("loss does not go down", "SYM-14"), ("显存泄漏", "HOST-04"),
+        ("CUDA error: an illegal memory access was encountered", "GPU-CORE-05"),
+        ("NCCL timeout all ranks hang", "COMM-01"), ("temperature does not change", "OBS-04"),
+        ("TCP 重传", "HOST-13"),
     ],
 )  # fmt: skip
 def test_what_people_ask_finds_the_entry(builtin: Table, query: str, expected: str) -> None:
