@@ -185,7 +185,7 @@ class Decide:
     def _judge(self, book: Casebook, incident: Incident, counts: Counts) -> None:
         """Rank the causes of an incident that goes on."""
         if incident.state != "merged":
-            self._ranked[incident.id] = book.now
+            book.ranked.add(incident.id)
             inventory = self._intake.inventory(incident.cluster)
             judged = assess(incident, self._ranker, inventory, counts)
             book.revise(absorb(judged, self._known.causes))
@@ -218,6 +218,7 @@ class Decide:
         """The step is kept: what it drafted becomes what is."""
         self._waiting = book.waiting
         self._metrics.joined.inc(book.joined)
+        self._ranked.update(dict.fromkeys(book.ranked, book.now))
         for incident in changed:
             if incident.id not in book.before:
                 self._metrics.opened(incident)

@@ -26,7 +26,8 @@ from forewarn.records import Finding
 class Casebook:
     """Changes to the incidents of one step; `now` is the stream's clock, ns.
 
-    `places` is where the findings stand that are counted but not shown.
+    `places` is where the findings stand that are counted but not shown; `ranked` are the incidents
+    whose causes were ranked.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Casebook:
         self.now, self.waiting = now, waiting
         self.joined = 0
         self.places: dict[Home, Place] = {}
+        self.ranked: set[str] = set()
         self._store, self._known = store, known
 
     @cached_property
