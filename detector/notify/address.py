@@ -19,6 +19,10 @@ class AddressError(ForewarnError):
     """A host has no address that may be told."""
 
 
+class RefusedError(AddressError):
+    """An address is one that is never told."""
+
+
 def check_url(url: str, name: str) -> None:
     """Refuse a URL that is none, or that carries a user or password.
 
@@ -49,16 +53,23 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(own[4][0]) for own in found))
 
 
+def reached(url: str, resolver: Resolver = resolve) -> list[str]:
+    """Return the addresses that a checked URL leads to. Raises AddressError."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return allowed(resolver(parts.hostname or "", port))
+
+
 def allowed(addresses: list[str]) -> list[str]:
     """Return the addresses that may be told.
 
     Raises:
-        AddressError: if any is link-local or multicast: a name that mixes them is not trusted.
+        RefusedError: if any is link-local or multicast: a name that mixes them is not trusted.
 
     """
     for address in addresses:
         ip = ipaddress.ip_address(address.partition("%")[0])
         plain = (ip.ipv4_mapped or ip) if isinstance(ip, ipaddress.IPv6Address) else ip
         if plain.is_link_local or plain.is_multicast:
-            raise AddressError("host resolves to a link-local or multicast address: refused")
+            raise RefusedError("host resolves to a link-local or multicast address: refused")
     return addresses

@@ -5,11 +5,10 @@ import ssl
 from collections.abc import Callable, Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 import httpx
 
-from detector.notify.address import AddressError, Resolver, allowed, check_url, resolve
+from detector.notify.address import AddressError, Resolver, check_url, reached, resolve
 from detector.notify.channel import Outcome, Result
 from forewarn import __version__
 
@@ -48,10 +47,8 @@ class Poster:
 
     def post(self, body: bytes, headers: Mapping[str, str]) -> Result:
         """Make one attempt at the first address that can be reached; it never raises."""
-        parts = urlsplit(self._url)
-        port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
-            addresses = allowed(self._resolver(parts.hostname or "", port))
+            addresses = reached(self._url, self._resolver)
         except AddressError as error:
             return Result("retry", str(error))
         return self._first_reached(addresses, body, headers)

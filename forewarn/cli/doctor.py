@@ -21,6 +21,7 @@ CHECKS: tuple[tuple[str, Callable[[Settings], Iterator[checks.Result]]], ...] = 
     ("runbooks", checks.runbooks),
     ("state directory", checks.state),
     ("sensors", checks.sensors),
+    ("gpus", checks.gpus),
     ("kernel log", checks.kernel_log),
     ("clock", checks.clock),
     ("ports", checks.ports),

@@ -6,12 +6,18 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from forewarn import config, siblings
-from forewarn.config import Settings
+from forewarn.config import Settings, Webhook
+from forewarn.errors import ConfigError
+
+if TYPE_CHECKING:
+    from detector.notify.address import Resolver
+    from exporters.collector import Host
+    from exporters.gpu.nvml.library import Library
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -85,6 +91,31 @@ def sensors(settings: Settings) -> Iterator[Result]:
         yield Result("warn", f"failed: {', '.join(failed)}", "see `forewarn agent --once`")
 
 
+def gpus(
+    settings: Settings, host: "Host | None" = None, library: "Library | None" = None
+) -> Iterator[Result]:
+    """The driver's library answers for every NVIDIA GPU on the PCI bus."""
+    from exporters.collector import Host
+    from exporters.gpu.nvml.api import NvmlError
+    from exporters.gpu.nvml.library import Library
+    from exporters.host import parts
+
+    there = set(parts.gpus(host or Host("node/here")))
+    if not there:
+        yield Result("ok", "no NVIDIA GPU on the PCI bus")
+        return
+    try:
+        lost = there - (library or Library()).open().nvml.slots()
+    except NvmlError as error:
+        fix = "install or load the NVIDIA driver; a container needs its libnvidia-ml.so.1"
+        yield Result("fail", f"{len(there)} NVIDIA GPUs cannot be read: {error}", fix)
+        return
+    fix = "what to do: forewarn runbook lookup xid 79"
+    for address in sorted(lost):
+        yield Result("fail", f"the driver does not see the GPU at {address}", fix)
+    yield Result("ok", f"{len(there) - len(lost)} of {len(there)} NVIDIA GPUs answer")
+
+
 def kernel_log(settings: Settings) -> Iterator[Result]:
     """The kernel log can be read: without it there are no Xid, AER or OOM events."""
     path = settings.agent.kernel_log.path
@@ -134,19 +165,41 @@ def ports(settings: Settings) -> Iterator[Result]:
                 yield Result("warn", text, f"{stage} runs already, or set {stage}.listen")
 
 
-def webhooks(settings: Settings) -> Iterator[Result]:
-    """Each webhook whose body is signed has a secret that can be read."""
+def webhooks(settings: Settings, resolver: "Resolver | None" = None) -> Iterator[Result]:
+    """Each webhook has an address that may be told and, where its body is signed, a secret."""
     if not settings.webhook:
         yield Result("warn", "no webhook is configured", "add [[webhook]]; see docs/webhooks.md")
     for own in settings.webhook:
-        secret = own.secret.read() is not None
-        if own.format == "alertmanager":  # signs nothing: the secret is a header, and optional
-            yield Result("ok", f"{own.name}: alertmanager, {'with' if secret else 'no'} header")
-            continue
-        fix = "" if secret else f"set webhook.secret of {own.name}: receivers cannot verify it else"
-        yield Result(
-            "ok" if secret else "warn", f"{own.name}: {'signed' if secret else 'unsigned'}", fix
-        )
+        yield _way(own, resolver) or _signature(own)
+
+
+def _way(webhook: Webhook, resolver: "Resolver | None") -> Result | None:
+    """Return why nothing can be delivered to a webhook; None if its address is good."""
+    from detector.notify.address import AddressError, RefusedError, check_url, reached, resolve
+
+    fix = f"set webhook.url of {webhook.name}; see docs/webhooks.md"
+    try:
+        check_url(webhook.url, webhook.name)
+        reached(webhook.url, resolver or resolve)
+    except ConfigError as error:
+        return Result("fail", str(error), fix)
+    except RefusedError as error:
+        return Result("fail", f"{webhook.name}: {error}", fix)
+    except AddressError as error:  # a name that is known only elsewhere, or not yet
+        return Result("warn", f"{webhook.name}: {error}", fix)
+    return None
+
+
+def _signature(webhook: Webhook) -> Result:
+    """Say whether a receiver can know who tells it."""
+    name, secret = webhook.name, webhook.secret.read() is not None
+    if webhook.format == "alertmanager":  # signs nothing: the secret is a header, and optional
+        told = "with" if secret else "without"
+        return Result("ok", f"{name}: alertmanager, {told} an Authorization header")
+    if secret:
+        return Result("ok", f"{name}: signed")
+    fix = f"set webhook.secret of {name}: receivers cannot verify it else"
+    return Result("warn", f"{name}: unsigned", fix)
 
 
 def kafka(settings: Settings) -> Iterator[Result]:

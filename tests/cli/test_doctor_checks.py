@@ -7,6 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from detector.notify.address import AddressError
+from exporters.collector import Host
+from exporters.gpu.nvml.api import AbsentError, Nvml
+from exporters.gpu.nvml.library import Library
 from forewarn.cli import doctor_checks
 from forewarn.config import Settings, Webhook
 
@@ -39,7 +43,88 @@ def test_secret_is_asked_for_only_where_something_is_signed() -> None:
         Webhook(name="oncall", url="https://hooks.example.com/x"),
         Webhook(name="am", url="http://alertmanager:9093", format="alertmanager"),
     )
-    oncall, am = doctor_checks.webhooks(Settings(webhook=hooks))
+    oncall, am = doctor_checks.webhooks(Settings(webhook=hooks), lambda _host, _port: ["10.0.0.7"])
     assert (oncall.level, oncall.text) == ("warn", "oncall: unsigned")
     assert "webhook.secret of oncall" in oncall.fix
     assert (am.level, am.fix) == ("ok", "")
+
+
+def _way(url: str, *addresses: str) -> doctor_checks.Result:
+    hooks = (Webhook(name="am", url=url, format="alertmanager"),)
+    (own,) = doctor_checks.webhooks(Settings(webhook=hooks), lambda _host, _port: list(addresses))
+    return own
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "told"),
+    [
+        ("http://u:hunter2@am.example.com/x", "10.0.0.7", "holds a user or password"),
+        ("127.0.0.1:9093", "127.0.0.1", "expected http://host"),
+        ("http://am.example.com", "169.254.169.254", "link-local"),
+    ],
+)
+def test_address_that_decide_would_refuse_is_told_before_it_starts(
+    url: str, address: str, told: str
+) -> None:
+    own = _way(url, address)
+    assert (own.level, told in own.text) == ("fail", True)
+    assert "webhook.url of am" in own.fix
+    assert "hunter2" not in own.text
+
+
+def test_host_that_is_not_known_here_is_no_failure() -> None:
+    def unknown(_host: str, _port: int) -> list[str]:
+        raise AddressError("host cannot be resolved: Name or service not known")
+
+    hooks = (Webhook(name="am", url="http://am.example.com", format="alertmanager"),)
+    (own,) = doctor_checks.webhooks(Settings(webhook=hooks), unknown)
+    assert (own.level, "cannot be resolved" in own.text) == ("warn", True)
+
+
+ADDRESS = "0000:1a:00.0"
+
+
+def _host(tmp_path: Path, *addresses: str) -> Host:
+    for own in addresses:
+        device = tmp_path / "bus/pci/devices" / own
+        device.mkdir(parents=True)
+        (device / "vendor").write_text("0x10de\n")
+        (device / "class").write_text("0x030200\n")
+    return Host("node/n1", sys=tmp_path)
+
+
+def test_node_without_a_gpu_needs_no_driver(tmp_path: Path) -> None:
+    (own,) = doctor_checks.gpus(Settings(), _host(tmp_path), Library(_absent))
+    assert (own.level, own.text) == ("ok", "no NVIDIA GPU on the PCI bus")
+
+
+def _absent() -> Nvml:
+    raise AbsentError("no NVIDIA driver library: libnvidia-ml.so.1")
+
+
+def test_gpus_without_a_driver_fail_and_say_so(tmp_path: Path) -> None:
+    (own,) = doctor_checks.gpus(Settings(), _host(tmp_path, ADDRESS), Library(_absent))
+    assert own.level == "fail"
+    assert own.text == ("1 NVIDIA GPUs cannot be read: no NVIDIA driver library: libnvidia-ml.so.1")
+    assert "driver" in own.fix
+
+
+class _Sees(Nvml):
+    """A driver that sees some of the slots."""
+
+    def __init__(self, *slots: str) -> None:
+        self._slots = set(slots)
+
+    def ask(self, name: str, *_: object) -> int:
+        assert name == "nvmlInit"
+        return 0
+
+    def slots(self) -> set[str]:
+        return self._slots
+
+
+def test_gpu_that_the_driver_does_not_see_is_named(tmp_path: Path) -> None:
+    host = _host(tmp_path, ADDRESS, "0000:3b:00.0")
+    lost, rest = doctor_checks.gpus(Settings(), host, Library(lambda: _Sees(ADDRESS)))
+    assert (lost.level, "0000:3b:00.0" in lost.text) == ("fail", True)
+    assert (rest.level, rest.text) == ("ok", "1 of 2 NVIDIA GPUs answer")
