@@ -3,6 +3,7 @@
 `python -m dashboards` writes; with `--check` it names what has drifted and fails.
 """
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,14 +42,20 @@ def write(folder: Path) -> None:
 
 def main(check: bool) -> int:
     """Write, or with `check` say what has drifted; return the exit status."""
+    count = sum(1 for _ in files())
     if not check:
         write(GENERATED)
+        sys.stdout.write(f"{count} files written to dashboards/generated\n")
         return 0
     drifted = drift(GENERATED)
     for name in drifted:
         sys.stderr.write(f"dashboards/generated/{name} is out of date; run: make gen\n")
+    if not drifted:
+        sys.stdout.write(f"dashboards/generated: {count} files as they should be\n")
     return int(bool(drifted))
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+    options = argparse.ArgumentParser("python -m dashboards", description=__doc__)
+    options.add_argument("--check", action="store_true", help="write nothing; fail on drift")
+    sys.exit(main(options.parse_args().check))
