@@ -11,6 +11,7 @@ from forewarn.cli.main import Invocation
 from forewarn.records import NANOSECONDS
 
 if TYPE_CHECKING:
+    from detector.bundle import Model
     from detector.explain import Explanation
 
 FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -104,7 +105,7 @@ def _configured(invocation: Invocation) -> Path | None:
     return Path(path) if path else None
 
 
-def _model(folder: Path | None):  # type: ignore[no-untyped-def]
+def _model(folder: Path | None) -> "Model | None":
     from detector.bundle import load
     from detector.families.context import FEATURES
 
