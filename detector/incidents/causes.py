@@ -98,13 +98,16 @@ class Causes:
 
 
 def _seats(entry: Entry) -> frozenset[str]:
-    """Return the kinds of entity that the cause sits at: of those its word means, what it needs.
+    """Return the kinds of entity that the cause sits at: those its word means.
 
     `facility` means a coolant unit and a power unit: the signal needed says which.
     """
+    kinds = OWN_KINDS[entry.entity]
+    if entry.entity != "facility":  # what a port shows is a matter of its switch, too
+        return kinds
     names = [name for need in entry.need for name in _signals(need)]
     own = {CATALOGUE[name].entity for name in names if name in CATALOGUE} & SHARED
-    return OWN_KINDS[entry.entity] & own or OWN_KINDS[entry.entity]
+    return kinds & own or kinds
 
 
 def _is_called(entry: Entry, finding: Finding) -> bool:

@@ -29,7 +29,7 @@ def raise_shared(book: Casebook, finding: Finding, known: Knowledge) -> None:
     ups = known.topology(cluster).hangs_on(finding.entity)
     if own is None or own.kind != "hardware":
         return
-    seen = frozenset(up for up in ups if _shows(book, cluster, up))
+    seen = frozenset(up for up in ups if _shows(book, finding, up, known))
     parent = index.crowds.parent(finding, own.incident.entity, seen)
     if parent is None or (parent == own.incident.entity and not _others(book, own, parent)):
         return
@@ -64,8 +64,10 @@ def _others(book: Casebook, own: Profile, parent: str) -> bool:
     return any(one.kind == "hardware" and one is not own for one in below)
 
 
-def _shows(book: Casebook, cluster: str, parent: str) -> bool:
-    return any(parent in own.devices for own in book.index.at(cluster, parent))
+def _shows(book: Casebook, finding: Finding, parent: str, known: Knowledge) -> bool:
+    """Say whether a parent shows something itself that has to do with a finding below it."""
+    there = book.index.at(finding.cluster, parent)
+    return any(parent in own.devices and is_related(finding, own, known) for own in there)
 
 
 def _is_below(own: Profile, parent: str, known: Knowledge) -> bool:
