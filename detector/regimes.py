@@ -1,7 +1,8 @@
 """What is normal changes with the job: placements, phases, restarts, new devices, reboots.
 
 Each change re-bases the bands it touches (the level is learned anew, the scale kept). Checkpoint,
-evaluation and start-up are pauses: no verdicts, no learning; all pauses are bounded in time.
+evaluation and start-up are pauses: no verdicts, no learning; all pauses are bounded in time. A job
+that does no step is told as that: what it makes of its devices' levels meanwhile says nothing.
 """
 
 from collections.abc import Callable
@@ -9,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from detector.families import floors
 from detector.groups import Groups
-from detector.series import BLOCK, Block, Ints, Series
+from detector.series import BLOCK, SIGNALS, Block, Ints, Series
 from forewarn import codes
 from forewarn import entity as entities
 from forewarn.inventory import Inventory
@@ -19,10 +21,33 @@ from forewarn.records import NANOSECONDS, Event, InventoryItem
 PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation longer than this is no pause any more
 START_SECONDS = 900.0  # from `running` to the first step: loading, compiling
 SETTLE_SECONDS = 15.0  # after a pause, until levels are back
+# No step for so long, and for so many usual steps, is a stall: long before it is told as a hang, and
+# before enough samples are off for a finding (`verdict.persistence`).
+STALL_SECONDS, STALL_STEPS, KNOWN_STEPS = 8.0, 3.0, 10
+FOLLOWS = np.array([floors.follows_job(signal) for signal in SIGNALS])
 RUNNING = frozenset({"running", "restarted"})
 PHASES = frozenset({"checkpoint", "evaluation"})
 NOTHING = np.zeros(0, np.int64)
 Rebase = Callable[[Block, Ints], None]
+
+
+class _Steps:
+    """When a job did its last step, and how far apart they usually are (seconds)."""
+
+    def __init__(self) -> None:
+        self.last, self.usual, self.count = np.nan, 0.0, 0
+
+    def took(self, seconds: float) -> None:
+        """Take a step; its distance moves the usual one by a tenth."""
+        if seconds > self.last:
+            self.usual += (seconds - self.last - self.usual) / min(self.count, KNOWN_STEPS)
+        self.last, self.count = max(seconds, self.last) if self.count else seconds, self.count + 1
+
+    def stalls(self, seconds: float) -> bool:
+        """Say whether the next step is overdue, and not for so long that the excuse is over."""
+        if self.count <= KNOWN_STEPS:
+            return False
+        return max(STALL_SECONDS, STALL_STEPS * self.usual) < seconds - self.last < PAUSE_SECONDS
 
 
 class _Change(NamedTuple):
@@ -52,6 +77,7 @@ class Regimes:
         self._series, self._inventory, self._groups = series, inventory, groups
         self._rebase_rows, self._renew_rows = rebase, renew
         self._starting: dict[str, float] = {}  # job -> when it was said to run
+        self._steps: dict[str, _Steps] = {}  # by job
         self._ended: set[str] = set()
         self._jobs: set[str] = set()
         self._stale: set[str] = set()  # jobs whose series may have changed
@@ -95,15 +121,18 @@ class Regimes:
             self._pause(job, seconds, PAUSE_SECONDS if edge == "begin" else SETTLE_SECONDS)
         elif state in RUNNING:
             self._starting[job] = seconds
+            self._steps.pop(job, None)
             self._ended.discard(job)
             self._stale.add(job)
             self._begin(job, seconds, START_SECONDS)
         else:
+            self._steps.pop(job, None)
             self._ended.add(job)
             self._stale.add(job)
 
     def on_step(self, job: str, seconds: float) -> None:
         """Take a finished step: the first one after the start ends the start-up."""
+        self._steps.setdefault(job, _Steps()).took(seconds)
         if seconds > self._starting.get(job, np.inf):  # an older step is of the run before
             del self._starting[job]
             self._begin(job, seconds, SETTLE_SECONDS)
@@ -117,6 +146,9 @@ class Regimes:
         for job in sorted(self._stale):
             self._mark(job, seconds)
         self._stale.clear()
+        for job, steps in self._steps.items():
+            if steps.stalls(seconds):
+                self._wait(job, seconds + SETTLE_SECONDS)
 
     def _mark(self, job: str, seconds: float) -> None:
         """Series that are newly a job's own, or no longer, begin a new regime."""
@@ -141,6 +173,12 @@ class Regimes:
             return
         for block, rows in self._rows(self._marked.get(job, NOTHING)):
             block.quiet_until[rows] = seconds + quiet
+
+    def _wait(self, job: str, until: float) -> None:
+        """Hold back what is said of levels that a job makes, while it makes none."""
+        for block, rows in self._rows(self._marked.get(job, NOTHING)):
+            own = rows[FOLLOWS[block.klass[rows]]]
+            block.quiet_until[own] = np.maximum(block.quiet_until[own], until)
 
     def _renew(self, slots: Ints, seconds: float) -> None:
         for block, rows in self._rows(slots):

@@ -64,6 +64,34 @@ def test_one_device_of_a_job_that_stops_working_is_told():
     assert found[0].movement == "step_down"
 
 
+def _stepping(seconds: int, **other: float):
+    own, found = Job().started(), []
+    for _ in range(60):
+        own.step()
+        own.go(1)
+    for _ in range(seconds):
+        own.step()
+        found += own.go(1, **other)
+    return own, found
+
+
+def test_device_that_stops_working_while_its_job_goes_on_is_told():
+    _, found = _stepping(30, gpu2=0.02)
+    assert {(f.entity, f.signal) for f in found} == {(GPUS[2], BUSY)}
+
+
+def test_device_without_work_in_a_job_that_stalls_is_nothing():
+    own, found = _stepping(0)
+    found += own.go(120, gpu2=0.02, gpu3=0.02)
+    assert {(f.entity, f.signal) for f in found} == {("job/llm", "job_last_step_age_seconds")}
+
+
+def test_stall_is_no_excuse_for_ever():
+    own, _ = _stepping(0)
+    own.go(1840)
+    assert GPUS[2] in {f.entity for f in own.go(30, gpu2=0.02)}
+
+
 @pytest.mark.parametrize("phase", ["checkpoint", "evaluation"])
 def test_phase_and_return_raise_nothing(phase):
     own = Job().started()
