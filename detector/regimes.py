@@ -21,8 +21,8 @@ from forewarn.records import NANOSECONDS, Event, InventoryItem
 PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation longer than this is no pause any more
 START_SECONDS = 900.0  # from `running` to the first step: loading, compiling
 SETTLE_SECONDS = 15.0  # after a pause, until levels are back
-# No step for so long, and for so many usual steps, is a stall: long before it is told as a hang, and
-# before enough samples are off for a finding (`verdict.persistence`).
+# No step for so long, and for so many usual steps, is a stall: long before it is told as a hang,
+# and before enough samples are off for a finding (`verdict.persistence`).
 STALL_SECONDS, STALL_STEPS, KNOWN_STEPS = 8.0, 3.0, 10
 FOLLOWS = np.array([floors.follows_job(signal) for signal in SIGNALS])
 RUNNING = frozenset({"running", "restarted"})
