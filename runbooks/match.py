@@ -14,6 +14,8 @@ from runbooks.model import At, Entry, Predicate
 from runbooks.places import OWN_KINDS
 from runbooks.table import Table
 
+SIBLINGS = 3  # parts of one place that an entry fits alike: the place itself is judged
+
 
 class Candidate(msgspec.Struct, frozen=True):
     """An entry at the entity where its cause would sit."""
@@ -29,11 +31,31 @@ def match(table: Table, evidence: Evidence) -> tuple[Candidate, ...]:
     never makes a symptom one. One whose needs are all observed absent is not. Drafts take part:
     a fault that only a draft knows is better named with a mark than left unnamed.
     """
-    found: dict[tuple[str, str], Candidate] = {}
+    found: dict[str, tuple[Entry, set[str]]] = {}
     for entry, finding in _touched(table, evidence):
-        for entity in _seats(entry, finding, evidence):
-            found.setdefault((entry.id, entity), Candidate(entry, entity))
-    return tuple(found[key] for key in sorted(found) if not _excluded(found[key], evidence))
+        _, seats = found.setdefault(entry.id, (entry, set()))
+        seats |= _seats(entry, finding, evidence)
+    candidates = [
+        Candidate(entry, entity)
+        for _, (entry, seats) in sorted(found.items())
+        for entity in sorted(_gathered(entry, seats, evidence))
+    ]
+    return tuple(own for own in candidates if not _excluded(own, evidence))
+
+
+def _gathered(entry: Entry, seats: set[str], evidence: Evidence) -> set[str]:
+    """Put the place that several seats are parts of in their stead, where the cause may sit there.
+
+    A switch, not its ports: the one port with the least against the cause would speak for all.
+    """
+    kinds = OWN_KINDS[entry.entity]
+    parts_of: dict[str, set[str]] = defaultdict(set)
+    for seat in seats:
+        for up in evidence.relations.above(seat):
+            if entities.kind(up) in kinds and entities.kind(seat) in kinds:
+                parts_of[up].add(seat)
+    shared = {up: parts for up, parts in parts_of.items() if len(parts) >= SIBLINGS}
+    return seats.union(shared).difference(*shared.values())
 
 
 def _touched(table: Table, evidence: Evidence) -> Iterator[tuple[Entry, Finding]]:

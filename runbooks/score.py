@@ -19,7 +19,7 @@ from forewarn import codes as code_names
 from forewarn.incident import EvidenceState
 from forewarn.records import NANOSECONDS, Finding
 from runbooks.evidence import Evidence, hardware_class, parts
-from runbooks.match import Candidate
+from runbooks.match import SIBLINGS, Candidate
 from runbooks.model import Entry, Predicate
 from runbooks.weights import Weights
 
@@ -45,7 +45,6 @@ UNNEEDED_TERM = -1.0  # rests on supports alone: a suspicion, whatever the prior
 ABSORBED_TERM = -2.0  # another candidate, present at the same place, explains this one away
 # Published counts have different denominators, so a prior moves the score by one nat at most.
 PRIOR_LIMIT = 1.0
-SIBLINGS = 3
 
 
 class Counted(Protocol):

@@ -59,7 +59,8 @@ def _by_place(seat: Seat, own: Profile, known: Knowledge) -> Firmness:
     related = is_related(finding, own, known)
     if finding.entity in own.devices and (related or layer_of(finding) in own.layers):
         return SAME_PLACE
-    return _by_tie(finding, own, ups, related) if is_timely(finding, own) else NOT
+    timely = is_timely(finding, own) or _is_response(finding, own, known)
+    return _by_tie(finding, own, ups, related) if timely else NOT
 
 
 def _by_tie(finding: Finding, own: Profile, ups: tuple[str, ...], related: bool) -> Firmness:
@@ -101,9 +102,23 @@ def is_timely(finding: Finding, own: Profile) -> bool:
 
     A finding that is still open goes on working, however long ago it began.
     """
+    if _is_above(finding, own):  # no later than they by much
+        return own.onset >= finding.opened_at_unix_nano - AFTER_SECONDS * NANOSECONDS
+    return _holds(finding, own)
+
+
+def _is_response(finding: Finding, own: Profile, known: Knowledge) -> bool:
+    """Say whether what is above can only answer what lasts beneath: no cause calls for it."""
+    is_above = _is_above(finding, own)
+    return is_above and not known.causes.called_by(finding) and _holds(finding, own)
+
+
+def _is_above(finding: Finding, own: Profile) -> bool:
+    return entities.inside(own.incident.entity, finding.entity) or finding.entity in own.ups
+
+
+def _holds(finding: Finding, own: Profile) -> bool:
     shown, slack = finding.opened_at_unix_nano, AFTER_SECONDS * NANOSECONDS
-    if entities.inside(own.incident.entity, finding.entity) or finding.entity in own.ups:
-        return own.onset >= shown - slack  # it is above them: no later than they by much
     return own.onset <= shown + slack and (own.ended is None or own.ended >= shown - slack)
 
 

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from simulator import Truth
 
 
+# Events bear the time of their node's own clock, which may run a little behind: one sample's worth.
+CLOCK_SECONDS = 1
+
+
 class Row(msgspec.Struct, frozen=True):
     """One injected fault and what became of it; `cause` is the entry that came first."""
 
@@ -53,7 +57,7 @@ def score(truths: "Iterable[Truth]", incidents: Iterable[Incident]) -> Score:
 
 def _belongs(incident: Incident, truth: "Truth") -> bool:
     """Say whether the incident began after the onset, at the fault's entity or above it."""
-    if incident.first_evidence_at_unix_nano < truth.onset_unix_nano:
+    if incident.first_evidence_at_unix_nano < truth.onset_unix_nano - CLOCK_SECONDS * NANOSECONDS:
         return False
     places = (incident.entity, *incident.affected)
     return any(
