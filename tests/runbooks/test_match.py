@@ -92,5 +92,16 @@ def test_condition_met_by_a_findings_value_makes_a_candidate(
         assert found(own, Evidence([up], inventory())) == expected
 
 
+def test_ports_of_a_switch_that_fit_alike_are_judged_as_the_switch(
+    table: Make, finding: Make, inventory: Make
+) -> None:
+    full = {"signal": "switch_port_discards_total", "movement": "grows", "at": "switch"}
+    own = table({"id": "AA-01", "entity": "switch", "need": [full]})
+    ports = [f"switch/leaf1/port/{number}" for number in range(1, 4)]
+    told = [finding(port, "switch_port_discards_total", "grows") for port in ports]
+    assert found(own, Evidence(told[:2], inventory())) == {("AA-01", port) for port in ports[:2]}
+    assert found(own, Evidence(told, inventory())) == {("AA-01", "switch/leaf1")}
+
+
 def test_nothing_found_gives_no_candidate(builtin: Any, inventory: Make) -> None:
     assert match(builtin, Evidence([], inventory())) == ()

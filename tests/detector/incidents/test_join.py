@@ -104,6 +104,26 @@ def test_symptom_while_a_fault_goes_on_is_its_consequence(stage: Stage) -> None:
     assert {own.entity for own in stage.living()} == {HOT_GPU}
 
 
+def test_fan_that_turns_up_long_after_its_gpu_got_hot_answers_it(stage: Stage) -> None:
+    fan = {"signal": "node_fan_speed_ratio", "movement": "up", "family": "context"}
+    node = HOT_GPU.rsplit("/gpu/", 1)[0]
+    hot = finding(samples.HOT, HOT_GPU, 0)
+    stage.feed(hot)
+    stage.feed(finding(fan, node, 1000))
+    (incident,) = stage.living()
+    assert (incident.entity, len(incident.evidence)) == (HOT_GPU, 2)
+
+
+def test_fan_that_turns_up_long_after_its_gpu_cooled_down_does_not(stage: Stage) -> None:
+    fan = {"signal": "node_fan_speed_ratio", "movement": "up", "family": "context"}
+    node = HOT_GPU.rsplit("/gpu/", 1)[0]
+    hot = finding(samples.HOT, HOT_GPU, 0)
+    stage.feed(hot)
+    stage.feed(samples.closed(hot, 100))
+    stage.feed(finding(fan, node, 1000))
+    assert {own.entity for own in stage.store.incidents()} == {HOT_GPU, node}
+
+
 def test_job_that_fails_after_its_numbers_went_bad_is_one_incident(stage: Stage) -> None:
     failed = {
         "signal": "job.state", "movement": "event", "family": "event",
