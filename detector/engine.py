@@ -43,8 +43,8 @@ class Engine:
     time.
 
     `seed` is for families that draw; none of today's does. `budget` is that of false incidents a
-    day: what is weaker than a finding is offered as far as it could be spent on it. Raises nothing on bad input: that is
-    counted and dead-lettered, and the rest goes on.
+    day: what is weaker than a finding is offered as far as it could be spent on it. Raises nothing
+    on bad input: that is counted and dead-lettered, and the rest goes on.
     """
 
     def __init__(
@@ -70,7 +70,9 @@ class Engine:
         )
         self._decoder = Decoder(self.series, dead, self.telling)
         self._waves = Waves(self.series, self.telling, self._refuse)
-        self._spending = Spending(self.families.rates, self.series, self._judge, self.families.peers, budget)
+        self._spending = Spending(
+            self.families.rates, self.series, self._judge, self.families.peers, budget
+        )
         self._clocks = Clocks(cluster, self._ledger)
         self._presence = Presence(self.families.silence, self._clocks, self.families.events)
         self._ticks = Ticks()

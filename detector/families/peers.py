@@ -192,8 +192,9 @@ class Peers:
         """Move the strengths of all that were compared; say whose are offered as less."""
         self.strengths.grow(len(self.state.total))
         z = np.abs(verdict.compared.away) / verdict.compared.scale[:, None]
-        surprise = (z * np.float32(SURPRISE / SURPRISING))[some]
-        slots, known = panel.slots[some], (verdict.compared.members >= 3)[:, None] & some
+        surprise = (z[some] * (SURPRISE / SURPRISING)).astype(np.float32)
+        slots = panel.slots[some].astype(np.int64)
+        known = (verdict.compared.members >= 3)[:, None] & some
         severe = severity(surprise, verdict.effect[some])
         gain = 2 / pace(panel.signal).n
         size = self.strengths.move(slots, severe, gain, known[some])
@@ -202,6 +203,7 @@ class Peers:
         strength = np.zeros(some.shape, np.float32)
         strength[some] = size
         lesser = known & (strength >= self._rates.levels[TWINS, panel.klass])
+        lesser[some] &= severe * self.strengths.held[slots] > 0  # and is off right now
         alike = lesser.sum(axis=1) <= np.maximum(1, SHARE * verdict.compared.members)
         return strength, lesser & alike[:, None]
 

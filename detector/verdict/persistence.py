@@ -108,6 +108,7 @@ class Persistence:
         opened, level = r.open[rows], self._rates.levels[OWN][wave.block.klass[rows]]
         size = self._strength(r, wave, score, moved)
         lesser = moved & score.ready & (size >= level)
+        lesser &= score.effect * r.strengths.held[rows] > 0  # and this sample is off as well
         r.lesser[rows] &= ~enough
         calm = np.where(r.lesser[rows], size < level / 2, (bitsets & r.calm[rows]) == 0)
         ends = opened & moved & calm

@@ -25,16 +25,16 @@ SHAPE_MOST = 0.5  # beyond it a tail has no variance
 SECONDS_A_DAY = 86_400.0
 # An emitted finding may be so many times as frequent as the whole budget: decide then chooses.
 OFFERED = 4.0
-CENTRES: F64 = (np.arange(BINS) + 0.5) * STEP
-EDGES: F64 = np.arange(BINS) * STEP
+EDGES: F64 = np.arange(BINS, dtype=np.float64) * STEP
+CENTRES: F64 = EDGES + STEP / 2
 FIRST = round(LEAST / STEP)
 
 
 class Tail(NamedTuple):
-    """A generalised Pareto tail beyond `start`, which `count` episodes exceed."""
+    """A generalised Pareto tail beyond `start`, which so many `episodes` exceed."""
 
     start: float
-    count: float
+    episodes: float
     scale: float
     shape: float
 
@@ -42,8 +42,8 @@ class Tail(NamedTuple):
         """Return how many episodes are at least so strong."""
         excess = np.maximum(strength - self.start, 0.0)
         if self.shape < 1e-3:
-            return self.count * np.exp(-excess / self.scale)
-        found: F64 = self.count * (1 + self.shape * excess / self.scale) ** (-1 / self.shape)
+            return self.episodes * np.exp(-excess / self.scale)
+        found: F64 = self.episodes * (1 + self.shape * excess / self.scale) ** (-1 / self.shape)
         return found
 
 
