@@ -10,7 +10,7 @@ wave of real faults must not use up what is there for the next.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -21,8 +21,9 @@ from forewarn.records import NANOSECONDS, Finding
 DAY_NANO = 86_400 * NANOSECONDS
 MEMORY_DAYS = 30.0
 # Before there is history: as if for two days each of so many classes had charged what its prices
-# say, so that a class may spend a thirtieth (Bonferroni).
+# say, so that a class may spend a thirtieth (Bonferroni). It counts ever less beside what is known.
 PRIOR_DAYS, PRIOR_CLASSES = 2.0, 30.0
+BOUNDS = (0.5, 2.0)  # of the budget: faults that nobody confirmed must not silence what comes
 SURE = 1e-3  # of the budget
 SAME_NANO = 3600 * NANOSECONDS
 STRONGER = 0.1  # of the price before: at the same place a new charge, not the same again
@@ -81,7 +82,11 @@ class Account:
             self._forget(now)
             self._prices = counted(self._charges.values(), self.budget)
         first = min((own.time_unix_nano for own in self._charges.values()), default=now)
-        return threshold(self._prices, self.budget, (now - first) / DAY_NANO)
+        opened = sum(bool(own.incident) for own in self._charges.values() if self._competes(own))
+        return threshold(self._prices, self.budget, (now - first) / DAY_NANO, opened)
+
+    def _competes(self, own: Charge) -> bool:
+        return own.per_day is not None and own.per_day > SURE * self.budget
 
     def _forget(self, now: int) -> None:
         since = now - round(MEMORY_DAYS * DAY_NANO)
@@ -148,13 +153,17 @@ def counted(charges: Iterable[Charge], budget: float) -> list[float]:
     return sorted(own for own in prices if own > SURE * budget)
 
 
-def threshold(prices: list[float], budget: float, days: float) -> float:
-    """Return the price up to which `budget` charges a day were made in `days`.
+def threshold(prices: Sequence[float], budget: float, days: float, opened: int) -> float:
+    """Return the price up to which to pay, so that `budget` charges a day are.
 
-    Solves count(prices <= x) + PRIOR_DAYS PRIOR_CLASSES x = budget (days + PRIOR_DAYS).
+    Solves count(prices <= x) + p PRIOR_CLASSES x = budget (days + p), where p are the days that the
+    prior still counts. What was spent too little or too much, with `opened` so far, is made up for
+    within BOUNDS.
     """
-    wanted, below = budget * (days + PRIOR_DAYS), 0.0
-    slope = PRIOR_DAYS * PRIOR_CLASSES
+    prior = PRIOR_DAYS**2 / (PRIOR_DAYS + days)
+    least, most = (bound * budget * (days + prior) for bound in BOUNDS)
+    wanted = min(max(budget * (2 * days + prior) - opened, least), most)
+    slope, below = prior * PRIOR_CLASSES, 0.0
     for count, price in enumerate(prices):
         left = (wanted - count) / slope
         if left < price:
@@ -169,4 +178,5 @@ def would_open(charges: Iterable[Charge], budget: float, days: float) -> int:
     prices = counted(held, budget)
     sure = sum(own.per_day is not None and own.per_day <= SURE * budget for own in held)
     unknown = sum(own.per_day is None for own in held)
-    return unknown + sure + bisect_right(prices, threshold(prices, budget, days))
+    even = round(budget * days)
+    return unknown + sure + bisect_right(prices, threshold(prices, budget, days, even))
