@@ -229,6 +229,8 @@ class Decide:
         """The step is kept: what it drafted becomes what is."""
         self._waiting = book.waiting
         self._account.take(book.spent.charges.values())
+        for own in book.spent.charges.values():
+            self._metrics.charges.labels("opened" if own.incident else "held_back").inc()
         self._account.drop({own.id for own in changed if is_no_charge(own)})
         self._metrics.joined.inc(book.joined)
         self._ranked.update(dict.fromkeys(book.ranked, book.now))

@@ -259,6 +259,8 @@ class Engine:
             self._scoring.learn(block)
         tails = self.families.tails
         self.telling.surprising.set(tails.rare / max(1, tails.seen))
+        for signal, share in tails.calibration().items():
+            self.telling.calibration.labels(signal).set(share)
         tails.rebuild()
         self._spending.learn(float(LEARN_SECONDS))
         self._ledger.forget(seconds)

@@ -233,7 +233,10 @@ class Peers:
             own[slots] = 0
         self.state.hot[slots] = 0
         self.strengths.grow(len(self.state.total))
-        self.strengths.forget(slots)
+        if len(slots):  # of one block, as all that begins anew together
+            block, local = self._series.at(int(slots[0]))[0], slots % BLOCK
+            klass = block.klass[local].astype(np.int64)
+            self.strengths.forget(slots, block.time[local], self._rates, TWINS, klass)
 
 
 def _learns(signal: Signal) -> bool:

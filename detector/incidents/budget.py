@@ -85,6 +85,10 @@ class Account:
         opened = sum(bool(own.incident) for own in self._charges.values() if self._competes(own))
         return threshold(self._prices, self.budget, (now - first) / DAY_NANO, opened)
 
+    def fair(self, finding: Finding) -> float:
+        """Return what a grave finding may cost always: a class's own share of the budget."""
+        return 0.0 if finding.severity == "minor" else self.budget / PRIOR_CLASSES
+
     def _competes(self, own: Charge) -> bool:
         return own.per_day is not None and own.per_day > SURE * self.budget
 
@@ -110,7 +114,7 @@ class Draft:
         before = self._before(finding, place_of(seat), now)
         if before is not None and before.incident:
             return False  # it has had its incident, not an hour ago
-        may = finding.per_day <= self._held.allowed(now)
+        may = finding.per_day <= max(self._held.allowed(now), self._held.fair(finding))
         if not may:
             self._charge(seat, now, "", before)
         return may

@@ -131,7 +131,8 @@ class Persistence:
         """Begin anew with series whose level is learned anew."""
         own = self.of(block)
         own.hot[rows] = 0
-        own.strengths.forget(rows)
+        klass = block.klass[rows].astype(np.int64)
+        own.strengths.forget(rows, block.time[rows], self._rates, OWN, klass)
 
     def open(self, block: Block, local: int, seconds: float) -> None:
         """Mark a series as wrong; after FREEZE_SECONDS it is learned from again."""

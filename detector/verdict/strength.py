@@ -50,23 +50,22 @@ class Strengths:
         self.peak[rows] = np.maximum(self.peak[rows], size)
         return size
 
-    def end(
-        self, rows: Rows | Ints, size: F32, time: F64, rates: Rates, kind: int, klass: Ints
-    ) -> None:
+    def end(self, rows: Rows, size: F32, time: F64, rates: Rates, kind: int, klass: Ints) -> None:
         """Count the episodes that are over; `time` in seconds, `klass` of the signals."""
         peak = self.peak[rows]
         over = np.flatnonzero((size <= peak / 2) & (peak > 0))
-        if not len(over):
-            return
-        own = np.arange(rows.start or 0, (rows.start or 0) + len(size))[over] if isinstance(
-            rows, slice
-        ) else rows[over]  # fmt: skip
-        told = (peak[over] >= LEAST) & (time[over] >= self.noted[own] + NOTE_SECONDS)
-        if told.any():
-            rates.note(kind, klass[over][told], peak[over][told])
-            self.noted[own[told]] = time[over][told]
-        self.peak[own] = size[over]
+        if len(over):
+            own = over + (rows.start or 0) if isinstance(rows, slice) else rows[over]
+            self._note(own, time[over], rates, kind, klass[over])
+            self.peak[own] = size[over]
 
-    def forget(self, rows: Ints) -> None:
-        """Begin anew: another job, another device."""
+    def _note(self, own: Ints, time: F64, rates: Rates, kind: int, klass: Ints) -> None:
+        told = (self.peak[own] >= LEAST) & ~(time < self.noted[own] + NOTE_SECONDS)
+        if told.any():
+            rates.note(kind, klass[told], self.peak[own[told]])
+            self.noted[own[told]] = time[told]
+
+    def forget(self, rows: Ints, time: F64, rates: Rates, kind: int, klass: Ints) -> None:
+        """Begin anew, with another job or device: what went on until now is counted."""
+        self._note(rows, time, rates, kind, klass)
         self.held[rows] = self.peak[rows] = 0
