@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from detector.incidents.causes import Causes
-from detector.incidents.kinds import Kind, kind_of, layer_of
+from detector.incidents.kinds import Kind, is_load, kind_of, layer_of
 from detector.incidents.topology import Topology
 from forewarn import entity as entities
 from forewarn.incident import Incident
@@ -79,6 +79,8 @@ class Knowledge:
         inventory = self.inventory(finding.cluster)
         job = finding.job or inventory.job_of(finding.entity)
         jobs = {job} - {""} or _jobs_at(finding.entity, inventory)
+        if len(jobs) == 1 and is_load(finding):
+            job = next(iter(jobs))  # how busy a whole node is follows the one job on it
         return Seat(finding, kind_of(finding, job), job, tuple(sorted(jobs)))
 
 

@@ -4,10 +4,16 @@ import re
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
+from exporters.job import error_lines
 from exporters.job.follower import Follower
 from exporters.job.jobs import Jobs
 from exporters.job.lines import Close, Hello, Phase, Span, Step
 from forewarn.config import JobLog
+from forewarn.records import NANOSECONDS
+
+REPEAT_NANOSECONDS = 60 * NANOSECONDS  # a rank may print one error many times over
 
 
 class Format(Protocol):
@@ -33,13 +39,26 @@ class Log:
         self._hello: Hello | None = None
         self._step = 0
         self._open: dict[Phase, int] = {}  # checkpoint or evaluation -> since when
+        self._told: dict[tuple[str, int], int] = {}  # error and rank -> when it was told
 
     def take(self, line: str, now: int) -> bool:
         """Take one line; say whether it told anything."""
         told = self._format.read(line, now)
         for one in told:
             self._apply(one, now)
-        return bool(told)
+        return bool(told) or self._error(line, now)
+
+    def _error(self, line: str, now: int) -> bool:
+        """Tell of a known error, of a rank once a minute; say whether the line is one."""
+        found = error_lines.read(line, now)
+        if found is None or self._hello is None:
+            return False
+        note, rank = found
+        hello = self._hello if rank is None else msgspec.structs.replace(self._hello, rank=rank)
+        if now - self._told.get((note.code, hello.rank), -REPEAT_NANOSECONDS) >= REPEAT_NANOSECONDS:
+            self._told[note.code, hello.rank] = now
+            self._jobs.note(hello, note)
+        return True
 
     def _apply(self, told: Step | Span | Close, now: int) -> None:
         if isinstance(told, Step):

@@ -23,6 +23,7 @@ CHECKS: tuple[tuple[str, Callable[[Settings], Iterator[checks.Result]]], ...] = 
     ("sensors", checks.sensors),
     ("gpus", checks.gpus),
     ("kernel log", checks.kernel_log),
+    ("job logs", checks.job_logs),
     ("clock", checks.clock),
     ("ports", checks.ports),
     ("webhooks", checks.webhooks),

@@ -1,5 +1,6 @@
 """The checks of `forewarn doctor`, each a generator of results."""
 
+import glob
 import importlib.util
 import os
 import socket
@@ -11,13 +12,16 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from forewarn import config, siblings
-from forewarn.config import Settings, Webhook
+from forewarn.config import JobLog, Settings, Webhook
 from forewarn.errors import ConfigError
 
 if TYPE_CHECKING:
     from detector.notify.address import Resolver
     from exporters.collector import Host
     from exporters.gpu.nvml.library import Library
+
+LOG_BYTES = 1 << 20  # of a job's log that are looked at
+MAX_LOGS = 20  # of one pattern that are looked at
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -128,6 +132,35 @@ def kernel_log(settings: Settings) -> Iterator[Result]:
     if settings.agent.kernel_log.accept_user_lines:
         text = "lines written by users are taken for the kernel's (accept_user_lines)"
         yield Result("warn", text, "set agent.kernel_log.accept_user_lines = false outside tests")
+
+
+def job_logs(settings: Settings) -> Iterator[Result]:
+    """The job logs to follow are there, and hold lines of the format that was set."""
+    for own in settings.agent.job_log:
+        found = glob.glob(own.path, recursive=True)  # noqa: PTH207 - absolute patterns
+        if not found:
+            fix = "mend agent.job_log path; fine where no job has run yet"
+            yield Result("warn", f"{own.path}: no such file", fix)
+        for path in sorted(found)[:MAX_LOGS]:
+            yield _job_log(Path(path), own)
+
+
+def _job_log(path: Path, settings: JobLog) -> Result:
+    from exporters.job.job_logs import FORMATS
+
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LOG_BYTES))
+            lines = file.read(LOG_BYTES).decode("utf-8", "replace").replace("\r", "\n").splitlines()
+    except OSError as error:
+        return Result("fail", f"{path}: {error.strerror}", "let the agent's user read it")
+    own = FORMATS[settings.format]()
+    taken = sum(bool(own.read(line, 0)) for line in lines)
+    if lines and not taken:
+        text = f"{path}: none of its last {len(lines)} lines is a step as {settings.format} logs it"
+        others = " or ".join(sorted(set(FORMATS) - {settings.format}))
+        return Result("warn", text, f"set format of this agent.job_log: {others}?")
+    return Result("ok", f"{path}: {taken} of its last {len(lines)} lines tell of steps")
 
 
 def clock(settings: Settings) -> Iterator[Result]:

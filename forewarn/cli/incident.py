@@ -14,6 +14,7 @@ from forewarn.incident import Incident, Proof, State
 from forewarn.records import NANOSECONDS
 
 DONE = {"confirm": "confirmed", "refute": "refuted"}
+lang_option = click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of texts.")
 job_option = click.option("--job", help="The latest incident of this job instead of an id.")
 
 
@@ -47,11 +48,12 @@ def incident() -> None:
 @click.option("--job", default="", help="Only of this job.")
 @click.option("--since-hours", type=float, default=0.0, help="Changed within so many hours.")
 @click.option("--limit", type=int, default=50, show_default=True)
+@lang_option
 @json_option
 @click.pass_obj
 def show_list(
     invocation: Invocation, state: str | None, entity: str, job: str, since_hours: float,
-    limit: int, as_json: bool,
+    limit: int, lang: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """List incidents, the latest change first."""
     since = time.time_ns() - int(since_hours * 3600 * NANOSECONDS) if since_hours else 0
@@ -64,17 +66,18 @@ def show_list(
         return
     from forewarn.cli import render
 
+    language = invocation.speaking(lang)
     if not found:
-        click.echo("no incidents" if invocation.language == "en" else "没有事件")
+        click.echo("no incidents" if language == "en" else "没有事件")
         return
-    console().print(render.incident_table(found, invocation.language))
+    console().print(render.incident_table(found, language))
 
 
 @incident.command()
 @click.argument("id_", metavar="ID", required=False)
 @job_option
 @click.option("--causes", type=int, default=1, show_default=True, help="Show so many causes whole.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), help="Language of texts.")
+@lang_option
 @json_option
 @click.pass_obj
 def show(

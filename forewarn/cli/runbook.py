@@ -27,6 +27,7 @@ def runbook() -> None:
       forewarn runbook lookup 训练吞吐突然下降
       forewarn runbook lookup xid 79
       forewarn runbook lookup gpu_temperature_celsius=high
+      forewarn runbook lookup "NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus."
       forewarn runbook lookup --incident 01KE6K
       forewarn runbook show GPU-TP-01 --lang zh
     """
@@ -54,7 +55,10 @@ def lookup(
     invocation: Invocation, query: tuple[str, ...], incident: str | None, limit: int,
     kind: Any, lang: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Find entries by words, code, signal=word, entry id, or incident; says why each matched.
+    """Find entries by words, code, signal=word, entry id, incident, or a pasted line of a log.
+
+    Says why each matched. A line of the kernel's or a training job's log is read as the agent
+    would read it.
 
     Exit code 3 if nothing but near names was found.
     """
@@ -67,12 +71,22 @@ def lookup(
         return
     if not query:
         raise click.UsageError("say what to look up: words, a code, signal=word, or --incident ID")
-    answer = runbooks.lookup(_table(invocation), " ".join(query), limit, kind)
+    answer = runbooks.lookup(_table(invocation), _meant(" ".join(query)), limit, kind)
     if as_json:
         _emit_answer(answer, language)
     else:
         render.answer(console(), answer, language)
     raise SystemExit(NOTHING_FOUND if answer.nearest else 0)
+
+
+def _meant(query: str) -> str:
+    """Return the query, or the code of the line of a log that it is; says so on stderr."""
+    from forewarn.cli import log_line
+
+    code = log_line.code(query)
+    if code:
+        click.echo(f"read as a line of a log: {code}", err=True)
+    return code or query
 
 
 def _emit_answer(answer: "Answer", language: Language) -> None:

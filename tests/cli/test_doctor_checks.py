@@ -12,7 +12,7 @@ from exporters.collector import Host
 from exporters.gpu.nvml.api import AbsentError, Nvml
 from exporters.gpu.nvml.library import Library
 from forewarn.cli import doctor_checks
-from forewarn.config import Settings, Webhook
+from forewarn.config import JobLog, Settings, Webhook
 
 
 def _settings(path: Path) -> Settings:
@@ -128,3 +128,30 @@ def test_gpu_that_the_driver_does_not_see_is_named(tmp_path: Path) -> None:
     lost, rest = doctor_checks.gpus(Settings(), host, Library(lambda: _Sees(ADDRESS)))
     assert (lost.level, "0000:3b:00.0" in lost.text) == ("fail", True)
     assert (rest.level, rest.text) == ("ok", "1 of 2 NVIDIA GPUs answer")
+
+
+def _logs(*logs: JobLog) -> list[tuple[str, str]]:
+    own = Settings()
+    agent = msgspec.structs.replace(own.agent, job_log=logs)
+    found = doctor_checks.job_logs(msgspec.structs.replace(own, agent=agent))
+    return [(result.level, result.text) for result in found]
+
+
+def test_job_log_is_looked_for_and_read_in_its_format(tmp_path: Path) -> None:
+    path = tmp_path / "run1" / "train.log"
+    pattern = str(tmp_path / "*" / "train.log")
+    assert _logs() == []
+    assert _logs(JobLog(path=pattern, format="megatron")) == [("warn", f"{pattern}: no such file")]
+    path.parent.mkdir()
+    path.write_text("loading\n{'loss': 2.5, 'grad_norm': 1.0, 'epoch': 0.1}\n")
+    assert _logs(JobLog(path=pattern, format="huggingface")) == [
+        ("ok", f"{path}: 1 of its last 2 lines tell of steps")
+    ]
+    assert _logs(JobLog(path=pattern, format="megatron")) == [
+        ("warn", f"{path}: none of its last 2 lines is a step as megatron logs it")
+    ]
+
+
+def test_job_log_that_cannot_be_read_fails(tmp_path: Path) -> None:
+    ((level, text),) = _logs(JobLog(path=str(tmp_path), format="megatron"))
+    assert (level, text) == ("fail", f"{tmp_path}: Is a directory")

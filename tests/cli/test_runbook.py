@@ -31,6 +31,8 @@ def _first(*query: str) -> dict[str, object]:
         (("gpu.temp.core=过热",), {"GPU-TP-01"}),
         (("GPU", "掉卡"), {"GPU-CORE-01"}),
         (("NIC-03",), {"NIC-03"}),
+        (("read-only filesystem",), {"HOST-08"}),
+        (("nvme wear",), {"HOST-08"}),
     ],
 )
 def test_lookup_finds_the_entry_and_says_why(query: tuple[str, ...], entries: set[str]) -> None:
@@ -75,3 +77,30 @@ def test_lint_names_file_line_and_key_of_a_broken_entry(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert result.output.count("OWN-01.yaml:2") == 1
     assert "rev" in result.output
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "entry"),
+    [
+        ("NVRM: Xid (PCI:0000:1b:00): 94, pid=12, name=python, Contained: SM", "nvidia.xid:94",
+         "GPU-MEM-04"),
+        ("[12345.678901] NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.",
+         "nvidia.xid:79", "GPU-CORE-01"),
+        ("Dec  1 03:12:45 n07 kernel: [1.6] EXT4-fs (nvme0n1p1): Remounting filesystem read-only",
+         "kernel.event:filesystem_read_only", "HOST-08"),
+        ("[Tue Dec  1 03:12:45 2026] Out of memory: Killed process 1234 (python)",
+         "kernel.oom:global", "HOST-03"),
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+         "cuda.error:oom", "HOST-04"),
+    ],
+)  # fmt: skip
+def test_pasted_line_of_a_log_is_read_as_the_agent_reads_it(
+    line: str, code: str, entry: str
+) -> None:
+    assert _first(line)["entry"] == entry
+    assert f"read as a line of a log: {code}" in _runbook("lookup", line).stderr
+
+
+@pytest.mark.parametrize("words", ["out of memory", "xid 94", "[rank3] slow", "n7 kernel: hello"])
+def test_other_words_are_no_line_of_a_log(words: str) -> None:
+    assert "read as a line" not in _runbook("lookup", words).output

@@ -15,7 +15,7 @@ ROOT = Path(exporters.__file__).parent
 PARTS = {
     "kernel_log", "kernel_lines", "kernel_rules", "kernel_cursor", "parts", "xid",
     "jobs", "lines", "signals", "reporter",
-    "follower", "megatron", "huggingface", "job_log", "job_logs",
+    "follower", "megatron", "huggingface", "job_log", "job_logs", "error_lines",
     "ports", "sources", "counters", "link", "ethtool",
 }  # fmt: skip
 

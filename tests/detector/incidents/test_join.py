@@ -159,6 +159,17 @@ def test_idle_devices_of_a_slow_job_are_no_incidents_of_their_own(stage: Stage) 
     assert len(incident.affected) == 64
 
 
+def test_node_that_draws_less_because_its_one_job_waits_is_no_incident_of_its_own(
+    stage: Stage,
+) -> None:
+    idle = {"signal": "node_power_watts", "movement": "step_down", "family": "band"}
+    stage.feed(finding(samples.THROTTLED, HOT_GPU, 0))
+    stage.feed(finding(idle, "node/n5", 30))
+    (incident,) = stage.living()
+    assert incident.entity == HOT_GPU
+    assert "node/n5" in incident.affected
+
+
 def test_idle_device_without_a_job_is_its_own_incident(make_stage: MakeStage) -> None:
     stage = make_stage(samples.inventory(jobs=()))
     idle = {"signal": "gpu_power_watts", "movement": "down", "family": "band"}

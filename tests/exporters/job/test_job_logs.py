@@ -238,3 +238,16 @@ def test_a_bad_line_raises_nothing(bench: Bench) -> None:
         bench.go()
     except ForewarnError as error:  # pragma: no cover - the assertion below says it
         pytest.fail(str(error))
+
+
+def test_error_line_is_an_event_of_the_rank_that_wrote_it_once_a_minute(bench: Bench) -> None:
+    bench.go()
+    oom = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    bench.write("run1/train.log", "CUDA out of memory", megatron(1), oom, oom, "OutOfMemoryError")
+    bench.go()
+    told = [("job/run1", "running"), ("job/run1/rank/3", "oom"), ("job/run1/rank/0", "oom")]
+    assert bench.codes() == told  # what was printed before the first step has no job yet
+    assert bench.out.count("forewarn_job_log_lines_total", outcome="taken") == 4
+    bench.write("run1/train.log", oom)
+    bench.go(61)
+    assert bench.codes() == [*told, ("job/run1/rank/3", "oom")]
