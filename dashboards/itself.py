@@ -90,6 +90,8 @@ _DECIDE = Section(
     (
         series(Text("Messages taken", "接收的消息"),
                f"sum by (topic) ({rate('forewarn_decide_messages_total')})", "{{topic}}"),
+        series(Text("Spent of the budget", "预算的使用"),
+               f"sum by (outcome) ({grown('forewarn_charges_total')})", "{{outcome}}", "short"),
         series(Text("Incidents opened", "产生的事件"),
                f"sum by (severity) ({grown('forewarn_incidents_total')})", "{{severity}}",
                "short"),

@@ -88,6 +88,9 @@ OWN: dict[str, OwnMetric] = {
         "ratio", "Share of learned samples with p < 0.01; it should be near 1 %.",
         "p < 0.01 的样本比例，应接近 1%。",
     ),
+    "forewarn_surprising_class_ratio": _own(
+        "ratio", "The same by signal, over two days.", "按信号统计的同一比例（两天）。"
+    ),
     "forewarn_findings_total": _own("count", "Findings opened.", "已产生的发现数。"),
     "forewarn_findings_open": _own("count", "Findings that are open now.", "当前未关闭的发现数。"),
     # decide
@@ -96,6 +99,10 @@ OWN: dict[str, OwnMetric] = {
     ),
     "forewarn_findings_joined_total": _own(
         "count", "Findings joined to an incident.", "并入事件的发现数。"
+    ),
+    "forewarn_charges_total": _own(
+        "count", "Learned findings that would open an incident, by whether the budget let them.",
+        "本可触发事件的学习型发现数，按预算是否放行。",
     ),
     "forewarn_incidents_open": _own(
         "count", "Incidents that are open, by severity.", "未关闭的事件数，按严重程度。"

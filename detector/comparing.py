@@ -58,7 +58,7 @@ class Comparing:
         return int((seconds - klass % every) // every)
 
     def _panel(self, panel: Panel, seconds: float) -> list[Finding]:
-        verdict = self.peers.compare(panel)
+        verdict = self.peers.compare(panel, seconds)
         if verdict is None:
             return []
         out: list[Finding | None] = [

@@ -15,9 +15,11 @@ from prometheus_client import CollectorRegistry
 
 from detector.incidents.actions import Action
 from detector.incidents.assess import Ranker, assess
+from detector.incidents.budget import Account
 from detector.incidents.casebook import Casebook
 from detector.incidents.causes import Causes
 from detector.incidents.changes import leading, reasons, telling
+from detector.incidents.charges import ChargeStore
 from detector.incidents.clock import StreamClock
 from detector.incidents.consume import consume, load_inventory
 from detector.incidents.database import StoreError
@@ -73,6 +75,8 @@ class Decide:
         self._intake = Intake(dead or DeadLetters(producer, "decide", registry, clock))
         self._known = Knowledge(Causes(table.living()), self._intake.inventory)
         self._feedback = FeedbackStore(store.database)
+        self._charges = ChargeStore(store.database)
+        self._account = Account(settings.detect.budget, self._charges.competing())
         self._outbox = Outbox(store.database, clock)
         self._teller = Teller(settings, self._outbox, clock)
         self._metrics = DecideMetrics(registry)
@@ -82,6 +86,11 @@ class Decide:
         self._rounds = Rounds(clock)
         self._ranked: dict[str, int] = {}  # incident -> when its causes were ranked last, ns
         self._metrics.show(self._incidents.values())
+
+    @property
+    def budget(self) -> float:
+        """Return the budget: false incidents a day."""
+        return self._account.budget
 
     def step(self, messages: Sequence[Message]) -> list[Incident]:
         """Take messages (none is a tick); return the incidents that changed.
@@ -124,7 +133,8 @@ class Decide:
 
     def _book(self, now: int, *more: Incident) -> Casebook:
         known = {own.id: own for own in (*self._incidents.values(), *more)}
-        return Casebook(known.values(), self._store, self._known, now, self._waiting.copy())
+        waiting, spent = self._waiting.copy(), self._account.draft()
+        return Casebook(known.values(), self._store, self._known, now, waiting, spent)
 
     def _keep(self, batch: Batch) -> list[Incident]:
         book = self._book(self._clock.now())
@@ -173,6 +183,7 @@ class Decide:
             }
         )
         self._store.places.save_waiting(*book.waiting.since(self._waiting))
+        self._charges.save(book.spent.charges.values(), book.now)
         return changed
 
     def _is_due(self, before: Incident | None, after: Incident, now: int) -> bool:
@@ -217,6 +228,10 @@ class Decide:
     def _take_over(self, book: Casebook, changed: list[Incident]) -> None:
         """The step is kept: what it drafted becomes what is."""
         self._waiting = book.waiting
+        self._account.take(book.spent.charges.values())
+        for own in book.spent.charges.values():
+            self._metrics.charges.labels("opened" if own.incident else "held_back").inc()
+        self._account.drop({own.id for own in changed if is_no_charge(own)})
         self._metrics.joined.inc(book.joined)
         self._ranked.update(dict.fromkeys(book.ranked, book.now))
         for incident in changed:
@@ -231,6 +246,13 @@ class Decide:
         if changed:
             self._metrics.show(self._incidents.values())
             self._on_notes()
+
+
+def is_no_charge(incident: Incident) -> bool:
+    """Say whether an incident does not count as a false one: confirmed, or part of another."""
+    return incident.state == "merged" or any(
+        own.verdict == "confirmed" for own in incident.feedback
+    )
 
 
 def _is_new(before: Incident, after: Incident) -> bool:

@@ -72,7 +72,8 @@ class Stage:
         self._bus, self._settings = bus, settings
         self._producer: Producer = bus.producer()
         dead = DeadLetters(self._producer, "detect", registry)
-        self.engine = Engine(settings.cluster, registry, dead, settings.detect.seed)
+        own = settings.detect
+        self.engine = Engine(settings.cluster, registry, dead, own.seed, own.budget)
         self._reload = Reload(settings.detect.model, registry)
         self._work: Consumer | None = None
         self._inventory: Consumer | None = None

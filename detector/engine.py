@@ -24,6 +24,7 @@ from detector.telling import Telling
 from detector.ticks import AFTER_SECONDS, Tick, Ticks
 from detector.verdict.judge import Judge
 from detector.verdict.ledger import Ledger
+from detector.verdict.spending import Spending
 from detector.waves import Waves, rounds
 from forewarn import codes, wire
 from forewarn import entity as entities
@@ -41,21 +42,24 @@ class Engine:
     """Detects; feed it messages in the order of the bus: each partition's own, merged by append
     time.
 
-    `seed` is for families that draw; none of today's does. Raises nothing on bad input: that is
-    counted and dead-lettered, and the rest goes on.
+    `seed` is for families that draw; none of today's does. `budget` is that of false incidents a
+    day: what is weaker than a finding is offered as far as it could be spent on it. Raises nothing
+    on bad input: that is counted and dead-lettered, and the rest goes on.
     """
 
     def __init__(
-        self, cluster: str, registry: CollectorRegistry, dead: DeadLetters, seed: int = 0
-    ) -> None:
+        self, cluster: str, registry: CollectorRegistry, dead: DeadLetters, seed: int = 0,
+        budget: float = 1.0,
+    ) -> None:  # fmt: skip
         self.cluster, self.seed, self._dead = cluster, seed, dead
         self.telling = Telling(registry)
         self.series, self.inventory, self._ledger = Series(), Inventory(), Ledger()
         self._groups = Groups(self.series, self.inventory)
         self.families = Families(cluster, self.series, self.inventory, self._ledger)
         self._judge = Judge(
-            cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase
-        )
+            cluster, self.series, self.inventory, self._groups, self._ledger, self._rebase,
+            self.families.rates,
+        )  # fmt: skip
         self._scoring = Scoring(self.series, self.families, self._judge)
         self._comparing = Comparing(
             cluster, self.series, self.inventory, self._groups, self._ledger, self.families.peers,
@@ -66,6 +70,9 @@ class Engine:
         )
         self._decoder = Decoder(self.series, dead, self.telling)
         self._waves = Waves(self.series, self.telling, self._refuse)
+        self._spending = Spending(
+            self.families.rates, self.series, self._judge, self.families.peers, budget
+        )
         self._clocks = Clocks(cluster, self._ledger)
         self._presence = Presence(self.families.silence, self._clocks, self.families.events)
         self._ticks = Ticks()
@@ -252,7 +259,10 @@ class Engine:
             self._scoring.learn(block)
         tails = self.families.tails
         self.telling.surprising.set(tails.rare / max(1, tails.seen))
+        for signal, share in tails.calibration().items():
+            self.telling.calibration.labels(signal).set(share)
         tails.rebuild()
+        self._spending.learn(float(LEARN_SECONDS))
         self._ledger.forget(seconds)
         counts = [self.families.band.readiness(block) for block in self.series.blocks]
         ready, of = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
@@ -263,14 +273,14 @@ class Engine:
         for scorer in self.families.scorers:
             scorer.rebase(block, rows)
         self._comparing.rebase(block, rows)
-        self._judge.persistence.of(block).hot[rows] = 0
+        self._judge.persistence.forget(block, rows)
 
     def _renew(self, block: Block, rows: Ints) -> None:
         for scorer in self.families.scorers:
             scorer.renew(block, rows)
         self._comparing.renew(block, rows)
         self.families.frozen.renew(block, rows)
-        self._judge.persistence.of(block).hot[rows] = 0
+        self._judge.persistence.forget(block, rows)
 
     def _refuse(self, item: Item, signal: str) -> None:
         """Dead-letter a frame with a value that may not be, once per (node, signal)."""
@@ -286,7 +296,7 @@ class Engine:
             if finding.seq == 1:
                 self.telling.findings.labels(finding.family, finding.movement).inc()
         self.telling.open.set(len(self._ledger))
-        return [self._signed(finding) for finding in findings]
+        return [self._spending.price(self._signed(finding)) for finding in findings]
 
     def _signed(self, finding: Finding) -> Finding:
         """Name the trained model in the findings of families that have one."""

@@ -36,6 +36,12 @@ class Telling:
             "tick_delay_seconds", "Append time at which the last tick closed, after its own time."
         )
         self.lag = gauge("detect_lag_messages", "Messages on the bus that were not polled yet.")
+        self.calibration = Gauge(
+            "forewarn_surprising_class_ratio",
+            "Share of learned samples of a signal with p < 0.01, over two days; near 0.01 it fits.",
+            ["signal"],
+            registry=registry,
+        )
         self.surprising = gauge(
             "surprising_ratio", "Share of learned samples with p < 0.01; it should be near 0.01."
         )

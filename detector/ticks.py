@@ -13,6 +13,7 @@ which is also the order of arrival; as far as it is not, waits grow by the disor
 """
 
 from collections.abc import Iterator
+from statistics import median_low
 
 from detector.decode import Item
 from forewarn.records import NANOSECONDS, Event
@@ -24,9 +25,10 @@ SETTLE_NANO = 5 * NANOSECONDS  # a complete tick of a backlog waits until nothin
 PATIENCE_NANO = 30 * NANOSECONDS  # an incomplete one this long, or as long as it is behind
 DISORDER_NANO = 60 * NANOSECONDS  # messages out of order are remembered for one to two of these
 HELD_BYTES = 256 * 2**20  # of messages in open ticks; beyond it the oldest closes as it is
-LIVE_TICKS = 3  # a stream that missed more than these is not waited for
+LIVE_TICKS = 3  # a stream that missed more than these beats is not waited for
 AFTER_SECONDS = 1  # jobs and events work a tick later: by then all of a second came, in any order
-EVERY_TICKS = 2  # nor is one whose last two frames were further apart: it comes when it comes
+EVERY_TICKS = 2  # nor is one slower than this and than most others: it comes when it comes
+PACE_TICKS = 60  # how often it is looked anew at how fast most are
 JOB_TICKS = 600  # a job's stream may pause so long: checkpoints, evaluations
 Stream = tuple[str, str]
 
@@ -89,6 +91,7 @@ class Ticks:
         self._head: int | None = None  # the earliest open second
         self._last: dict[Stream, int] = {}
         self._apart: dict[Stream, int] = {}  # seconds between the last two frames
+        self._pace, self._paced = 1, 0  # those of most streams, and when it was looked
         self._jobs: dict[Stream, int] = {}  # the latest second of streams of jobs
         self._nodes: dict[str, int] = {}  # the latest second of each node
         self._disorder = Disorder()
@@ -203,6 +206,7 @@ class Ticks:
         if self._closed is None:
             return not behind and bool(self._last) and min(self._last.values()) > second
         if self._waiting is None:
+            self._look(second)
             self._waiting = self._missing(second)
             if behind:
                 self._waiting |= {
@@ -210,10 +214,25 @@ class Ticks:
                 }
         return bool(self._last) and not self._waiting
 
+    def _look(self, second: int) -> None:
+        """Find out how far apart most frames are: a fleet may be read once a minute."""
+        if second >= self._paced + PACE_TICKS and self._apart:
+            self._pace, self._paced = median_low(self._apart.values()), second
+
     def _missing(self, second: int) -> set[Stream]:
+        slow = self._pace > EVERY_TICKS
+        if slow:
+            return {
+                stream for stream, last in self._last.items() if self._is_due(stream, last, second)
+            }
         return {
             stream
             for stream, last in self._last.items()
             if second - LIVE_TICKS <= last < second
             and self._apart.get(stream, EVERY_TICKS) <= EVERY_TICKS
         }
+
+    def _is_due(self, stream: Stream, last: int, second: int) -> bool:
+        """Say whether a stream of a slow fleet should have come by now, and is not long gone."""
+        apart = self._apart.get(stream, self._pace)
+        return apart <= self._pace and apart <= second - last <= LIVE_TICKS * self._pace

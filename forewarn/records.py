@@ -128,7 +128,9 @@ class Finding(msgspec.Struct, frozen=True):
     The id is the same on every path: hash of cluster, entity, signal, family and the tick of
     opening. `seq` counts its updates from 1. `observed` is None unless `value_class` is "number".
     `surprise` is -log10 p, at most 300; `effect` the distance from the expected in floors (the
-    smallest change worth telling). `readings` are the latest values around it.
+    smallest change worth telling). `readings` are the latest values around it. `learned` says that
+    it rests on what was learned, not on a rule; `per_day` is how many a day healthy history shows
+    of its class that are as strong, None where that is not known (yet).
     """
 
     id: str
@@ -156,6 +158,8 @@ class Finding(msgspec.Struct, frozen=True):
     model_id: str = ""
     clock_uncertainty_seconds: float = 0.0
     readings: tuple[Reading, ...] = ()
+    learned: bool = False
+    per_day: float | None = None
 
 
 class DeadLetter(msgspec.Struct, frozen=True):

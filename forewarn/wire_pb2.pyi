@@ -366,6 +366,8 @@ class Finding(_message.Message):
     MODEL_ID_FIELD_NUMBER: _builtins.int
     CLOCK_UNCERTAINTY_SECONDS_FIELD_NUMBER: _builtins.int
     READINGS_FIELD_NUMBER: _builtins.int
+    LEARNED_FIELD_NUMBER: _builtins.int
+    PER_DAY_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     id: _builtins.str
     cluster: _builtins.str
@@ -391,6 +393,8 @@ class Finding(_message.Message):
     job: _builtins.str
     model_id: _builtins.str
     clock_uncertainty_seconds: _builtins.float
+    learned: _builtins.bool
+    per_day: _builtins.float
     @_builtins.property
     def readings(self) -> _containers.RepeatedCompositeFieldContainer[Global___Reading]: ...
     def __init__(
@@ -422,10 +426,12 @@ class Finding(_message.Message):
         model_id: _builtins.str = ...,
         clock_uncertainty_seconds: _builtins.float = ...,
         readings: _abc.Iterable[Global___Reading] | None = ...,
+        learned: _builtins.bool = ...,
+        per_day: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_closed_at_unix_nano", b"_closed_at_unix_nano", "_expected", b"_expected", "_high", b"_high", "_low", b"_low", "_observed", b"_observed", "closed_at_unix_nano", b"closed_at_unix_nano", "expected", b"expected", "high", b"high", "low", b"low", "observed", b"observed"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_closed_at_unix_nano", b"_closed_at_unix_nano", "_expected", b"_expected", "_high", b"_high", "_low", b"_low", "_observed", b"_observed", "_per_day", b"_per_day", "closed_at_unix_nano", b"closed_at_unix_nano", "expected", b"expected", "high", b"high", "low", b"low", "observed", b"observed", "per_day", b"per_day"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_closed_at_unix_nano", b"_closed_at_unix_nano", "_expected", b"_expected", "_high", b"_high", "_low", b"_low", "_observed", b"_observed", "clock_uncertainty_seconds", b"clock_uncertainty_seconds", "closed_at_unix_nano", b"closed_at_unix_nano", "cluster", b"cluster", "code", b"code", "effect", b"effect", "entity", b"entity", "expected", b"expected", "family", b"family", "high", b"high", "id", b"id", "job", b"job", "low", b"low", "model_id", b"model_id", "movement", b"movement", "observed", b"observed", "opened_at_unix_nano", b"opened_at_unix_nano", "readings", b"readings", "seq", b"seq", "severity", b"severity", "signal", b"signal", "surprise", b"surprise", "text", b"text", "unit", b"unit", "updated_at_unix_nano", b"updated_at_unix_nano", "value_class", b"value_class", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_closed_at_unix_nano", b"_closed_at_unix_nano", "_expected", b"_expected", "_high", b"_high", "_low", b"_low", "_observed", b"_observed", "_per_day", b"_per_day", "clock_uncertainty_seconds", b"clock_uncertainty_seconds", "closed_at_unix_nano", b"closed_at_unix_nano", "cluster", b"cluster", "code", b"code", "effect", b"effect", "entity", b"entity", "expected", b"expected", "family", b"family", "high", b"high", "id", b"id", "job", b"job", "learned", b"learned", "low", b"low", "model_id", b"model_id", "movement", b"movement", "observed", b"observed", "opened_at_unix_nano", b"opened_at_unix_nano", "per_day", b"per_day", "readings", b"readings", "seq", b"seq", "severity", b"severity", "signal", b"signal", "surprise", b"surprise", "text", b"text", "unit", b"unit", "updated_at_unix_nano", b"updated_at_unix_nano", "value_class", b"value_class", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__closed_at_unix_nano: _TypeAlias = _typing.Literal["closed_at_unix_nano"]  # noqa: Y015
     _WhichOneofArgType__closed_at_unix_nano: _TypeAlias = _typing.Literal["_closed_at_unix_nano", b"_closed_at_unix_nano"]  # noqa: Y015
@@ -437,6 +443,8 @@ class Finding(_message.Message):
     _WhichOneofArgType__low: _TypeAlias = _typing.Literal["_low", b"_low"]  # noqa: Y015
     _WhichOneofReturnType__observed: _TypeAlias = _typing.Literal["observed"]  # noqa: Y015
     _WhichOneofArgType__observed: _TypeAlias = _typing.Literal["_observed", b"_observed"]  # noqa: Y015
+    _WhichOneofReturnType__per_day: _TypeAlias = _typing.Literal["per_day"]  # noqa: Y015
+    _WhichOneofArgType__per_day: _TypeAlias = _typing.Literal["_per_day", b"_per_day"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__closed_at_unix_nano) -> _WhichOneofReturnType__closed_at_unix_nano | None: ...
     @_typing.overload
@@ -447,6 +455,8 @@ class Finding(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__low) -> _WhichOneofReturnType__low | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__observed) -> _WhichOneofReturnType__observed | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__per_day) -> _WhichOneofReturnType__per_day | None: ...
 
 Global___Finding: _TypeAlias = Finding  # noqa: Y015
 

@@ -38,7 +38,7 @@ class Cluster:
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
         self._scenario = scenario
-        machines = self._machines = Machines(scenario.fleet)
+        machines = self._machines = Machines(scenario.fleet, scenario.period_seconds)
         self._build(scenario, machines, seed)
         start = scenario.start_unix_nano
         self._nodes = Nodes(machines.names, start, seed)
@@ -77,11 +77,11 @@ class Cluster:
         return self._coolant.at_gpus() if self._coolant else self._air.at_gpus()
 
     def advance(self, second: int) -> Instant:
-        """Simulate one second and return what was sent in it."""
+        """Simulate from `second` to the next reading and return what was sent in it."""
         cluster = self._scenario.cluster
         job_frames: list[Frame] = []
         events, inventory = self._maintenance.advance(second)
-        if second % INVENTORY_SECONDS == 0:
+        if second % (INVENTORY_SECONDS * self._machines.beat) == 0:
             inventory += self._inventory(second)
         self._turn_knobs(second)
         self._work(second, job_frames, events, inventory)
@@ -117,6 +117,8 @@ class Cluster:
             self._machines, self._gpus, self._ports, self._hosts, self._storages, self._knobs
         )
         for number, (run, reporter) in enumerate(zip(self._runs, self._reporters, strict=True)):
+            if not run.is_due(second):
+                continue
             for said in self._say(run, number, float(second)):
                 if isinstance(said, StepReport):
                     frames += reporter.frames(said, self._nodes)

@@ -51,23 +51,25 @@ class Coolant:
         self._clogged: Floats = np.zeros(racks)
 
     def advance(self, gpu_watts: Floats, knobs: Knobs) -> None:
-        """Go on by one second with the heat of all GPUs."""
-        loop_of = self._machines.loop_of
+        """Go on by one beat with the heat of all GPUs."""
+        loop_of, beat = self._machines.loop_of, self._machines.beat
         self._clogged = knobs.clogged.copy()
-        settle(self.pump, 1.0 - knobs.pump_lost, PUMP_SECONDS)
+        settle(self.pump, 1.0 - knobs.pump_lost, PUMP_SECONDS, beat)
         left = 1.0 - (1.0 - VALVE_SHARE) / ((1.0 - self._clogged) * self.pump[loop_of]) ** 2
         asked = self._valve_made * np.sqrt(VALVE_SHARE / np.maximum(left, 1e-3))
-        settle(self.valve, np.minimum(asked, 1.0), VALVE_SECONDS)
+        settle(self.valve, np.minimum(asked, 1.0), VALVE_SECONDS, beat)
         conducts = self._conducts() * self._rack_flow
         per_loop = self._loop_flow / np.bincount(loop_of, conducts)
         share = conducts * per_loop[loop_of] / self._rack_flow
         self.share = np.maximum(share * self.pump[loop_of], LEAST)
         noise = self._noise.normal(size=len(self._wander))
-        self._wander = wander(self._wander, SUPPLY_WANDER_CELSIUS, SUPPLY_WANDER_SECONDS, noise)
-        settle(self._warm, knobs.coolant_kelvin, SUPPLY_SECONDS)
+        self._wander = wander(
+            self._wander, SUPPLY_WANDER_CELSIUS, SUPPLY_WANDER_SECONDS, noise, beat
+        )
+        settle(self._warm, knobs.coolant_kelvin, SUPPLY_SECONDS, beat)
         heat = self._machines.by_rack(self._machines.total(gpu_watts)) * LIQUID_SHARE
         rise = heat / (JOULES_PER_LITER_KELVIN * self._rack_flow * self.share)
-        settle(self._rise, rise, HEAT_SECONDS)
+        settle(self._rise, rise, HEAT_SECONDS, beat)
 
     def _conducts(self) -> Floats:
         return conductance(self.valve / self._valve_made, 1.0 - self._clogged)

@@ -38,13 +38,14 @@ class Air:
         self._sensors = generator(seed, "air.sensors")
 
     def advance(self, knobs: Knobs) -> None:
-        """Go on by one second."""
-        self._seconds += 1
+        """Go on by one beat."""
+        beat = self._machines.beat
+        self._seconds += beat
         noise = self._random.normal(size=len(self._room))
-        self._room = wander(self._room, self._cooling.wander_celsius, ROOM_SECONDS, noise)
+        self._room = wander(self._room, self._cooling.wander_celsius, ROOM_SECONDS, noise, beat)
         noise = self._random.normal(size=len(self._own))
-        self._own = wander(self._own, NODE_WANDER_CELSIUS, NODE_SECONDS, noise)
-        settle(self._warm, knobs.room_kelvin, ROOM_WARMS_SECONDS)
+        self._own = wander(self._own, NODE_WANDER_CELSIUS, NODE_SECONDS, noise, beat)
+        settle(self._warm, knobs.room_kelvin, ROOM_WARMS_SECONDS, beat)
 
     def _swing(self) -> float:
         turn = 2 * math.pi * self._seconds / self._cooling.swing_seconds

@@ -19,10 +19,12 @@ class Machines:
 
     Every GPU has one network port beside it, so both arrays have the same length. Racks, loops,
     feeds, rooms and storages are numbered in order; `rack_of` is by node, `loop_of` and the others
-    by rack. Every rack has one leaf switch of the same number.
+    by rack. Every rack has one leaf switch of the same number. `beat` is the time between two
+    readings, in seconds: all that moves goes on by so much at once.
     """
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, beat: int = 1) -> None:
+        self.beat = beat
         self.liquid = isinstance(fleet.cooling, LiquidCooling)
         self.hardware: Hardware = (LIQUID if self.liquid else HARDWARE)[fleet.hardware]
         self.width = fleet.gpus_per_node

@@ -75,9 +75,9 @@ class NodeFrames:
     def _period(self, node: int, second: int, nodes: Nodes) -> int:
         """Return the longest period that is due."""
         beat = second + int(self._phase[node])
-        if second == nodes.started[node] or beat % 60 == 0:
+        if second == nodes.started[node] or beat % 60 < self._machines.beat:
             return 60
-        return 10 if beat % 10 == 0 else 1
+        return 10 if beat % 10 < self._machines.beat else 1
 
     def _frame(
         self, cluster: str, node: int, second: int, nodes: Nodes, period: int, seq: int,

@@ -28,17 +28,18 @@ class Gateways:
         self._phase = generator(seed, "gateways.phase").integers(0, SLOW_SECONDS, len(NAMES))
         self._lost = generator(seed, "gateways.lost")
         self._layouts: dict[tuple[int, bool], list[tuple[bytes, slice]]] = {}
+        self._beat = plant.beat
 
     def due(self, second: int) -> list[int]:
         """Return the gateways that read in this second; all do at the start."""
         beats = (second + self._phase) % BEAT_SECONDS
-        return [own for own in range(len(NAMES)) if second == 0 or beats[own] == 0]
+        return [own for own in range(len(NAMES)) if second == 0 or beats[own] < self._beat]
 
     def frames(
         self, cluster: str, second: int, own: int, readings: dict[str, Floats]
     ) -> list[Frame]:
         """Return what a gateway sends of `readings`, which are by entity of each signal."""
-        slow = second == 0 or (second + int(self._phase[own])) % SLOW_SECONDS == 0
+        slow = second == 0 or (second + int(self._phase[own])) % SLOW_SECONDS < self._beat
         values = np.concatenate(
             [readings[name] for names, _ in self._blocks[own] for name in _due(names, slow)]
         )

@@ -109,7 +109,7 @@ class Gpus:
         plate: Floats | float = 1.0,
         braked: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Go on by one second under `load`, with air or coolant of `around` celsius.
+        """Go on by one beat under `load`, with air or coolant of `around` celsius.
 
         `plate` is a factor on the resistance to the coolant or to the fans' air, `braked` says
         whose rack's supplies hold the power brake.
@@ -138,13 +138,13 @@ class Gpus:
         return watts
 
     def _heat(self, watts: Floats, around: Floats, plate: Floats | float, knobs: Knobs) -> None:
-        hw = self.hardware
+        hw, beat = self.hardware, self._machines.beat
         self.watts = watts
         paste = hw.paste_kelvin_per_watt * self._paste * knobs.paste
         base, sink = (r * self._sink for r in (hw.base_kelvin_per_watt, hw.sink_kelvin_per_watt))
-        settle(self._over_paste, paste * watts, hw.paste_seconds * knobs.paste)
-        settle(self._over_base, base * watts, hw.base_seconds)
-        settle(self._over_sink, sink * plate * watts, hw.sink_seconds * plate)
+        settle(self._over_paste, paste * watts, hw.paste_seconds * knobs.paste, beat)
+        settle(self._over_base, base * watts, hw.base_seconds, beat)
+        settle(self._over_sink, sink * plate * watts, hw.sink_seconds * plate, beat)
         over = self._over_paste + self._over_base + self._over_sink
         self.celsius = around + hw.silicon_kelvin_per_watt * watts + over
 
@@ -163,13 +163,14 @@ class Gpus:
         self._resending = np.minimum(RESEND_SHARE * knobs.crc, RESEND_MOST)
 
     def _count(self, knobs: Knobs) -> None:
-        self.energy += self.watts
-        self.capped_seconds += self.capped
-        self.slowed_seconds += self.slowed
-        self.braked_seconds += self.braked
-        self.ecc += self._errors.poisson(self._ecc_rate + knobs.ecc)
-        self.replays += self._errors.poisson(REPLAYS_PER_SECOND + knobs.replays)
-        errors = self._errors.poisson(CRC_PER_SECOND + knobs.crc)
+        beat = self._machines.beat
+        self.energy += beat * self.watts
+        self.capped_seconds += beat * self.capped
+        self.slowed_seconds += beat * self.slowed
+        self.braked_seconds += beat * self.braked
+        self.ecc += self._errors.poisson(beat * (self._ecc_rate + knobs.ecc))
+        self.replays += self._errors.poisson(beat * (REPLAYS_PER_SECOND + knobs.replays))
+        errors = self._errors.poisson(beat * (CRC_PER_SECOND + knobs.crc))
         self.crc += errors
         self.recoveries += self._errors.binomial(errors, RECOVERIES_PER_CRC)
 

@@ -45,7 +45,7 @@ class Hosts:
         self._fan: Floats = np.full(count, 0.4)
         self._watts: Floats = np.full(count, machines.hardware.node_overhead_watts)
         raw = generator(seed, "host.meters").random(count) < raw_meters
-        self._meter = np.where(raw, 1.0, BMC_SECONDS)
+        self._meter = np.maximum(np.where(raw, 1.0, BMC_SECONDS), machines.beat) / machines.beat
         self._stolen: Floats = np.zeros(count)
         self._taken: Floats = np.zeros(count)
         self._blocked: Floats = np.zeros(count)
@@ -72,34 +72,37 @@ class Hosts:
         return speed
 
     def advance(self, load: Load, knobs: Knobs) -> None:
-        """Go on by one second."""
+        """Go on by one beat."""
         self._suffer(knobs)
         noise = self._noise.normal(size=(3, len(self.offset)))
-        keep = np.exp(-1.0 / CLOCK_SECONDS)
+        beat = self._machines.beat
+        keep = np.exp(-beat / CLOCK_SECONDS)
         self.offset = self.offset * keep + CLOCK_SIGMA_SECONDS * np.sqrt(1 - keep**2) * noise[0]
         waiting = 0.05 * load.cpu**2 + 0.7 * self._stolen**2
-        self._cpu_pressure += np.minimum((0.002 + waiting) * np.exp(0.3 * noise[1]), 1.0)
+        self._cpu_pressure += beat * np.minimum((0.002 + waiting) * np.exp(0.3 * noise[1]), 1.0)
         writing = (load.storage_read + load.storage_write) / 10e9
-        self._io_pressure += (0.001 + 0.1 * writing.clip(0, 1)) * np.exp(0.3 * noise[2])
-        self._edac += self._errors.poisson(EDAC_PER_SECOND, len(self._edac))
+        self._io_pressure += beat * (0.001 + 0.1 * writing.clip(0, 1)) * np.exp(0.3 * noise[2])
+        self._edac += self._errors.poisson(beat * EDAC_PER_SECOND, len(self._edac))
 
     def _suffer(self, knobs: Knobs) -> None:
         """Take over what others take: cores, memory, disk; what the PCIe root saw."""
         self._stolen, self._taken = knobs.stolen.copy(), knobs.memory_taken.copy()
         slower = knobs.saturation[self._storage_of] - 1.0
         self._blocked = np.minimum(BLOCKED_SHARE * slower, BLOCKED_MOST)
-        self._io_pressure += self._blocked
-        self._memory_pressure += 0.5 * (self._taken > 0.5) * np.maximum(self._taken - 0.5, 0.0)
-        self._disk_made += FILLS_PER_SECOND
+        beat = self._machines.beat
+        self._io_pressure += beat * self._blocked
+        lacking = 0.5 * (self._taken > 0.5) * np.maximum(self._taken - 0.5, 0.0)
+        self._memory_pressure += beat * lacking
+        self._disk_made += beat * FILLS_PER_SECOND
         self._disk = np.maximum(self._disk_made, knobs.disk_filled)
         replays = self._machines.total(knobs.replays)
-        self._aer += self._errors.poisson(AER_PER_REPLAY * replays)
+        self._aer += self._errors.poisson(beat * AER_PER_REPLAY * replays)
 
     def blow(self, inlet: Floats, hottest: Floats) -> None:
         """Let the fans follow power, inlet air and each node's hottest accelerator, in celsius."""
         asked = 0.25 + self._watts / 12_000 + FAN_PER_KELVIN * np.maximum(inlet - WARM_CELSIUS, 0)
         asked += FAN_PER_HOT_KELVIN * np.maximum(hottest - HOT_CELSIUS, 0.0)
-        settle(self._fan, np.clip(asked, FAN_LEAST, 1.0), FAN_SECONDS)
+        settle(self._fan, np.clip(asked, FAN_LEAST, 1.0), FAN_SECONDS, self._machines.beat)
 
     def airflow(self) -> Floats:
         """Return the factor on the resistance from fins to air, by node; 1 at full load."""

@@ -30,7 +30,7 @@ EVENTS: dict[PhaseName, tuple[str, str]] = {
 
 
 class JobRun:
-    """One job as it runs; `advance` goes on by one second and says what was reported in it."""
+    """One job as it runs; `advance` goes on by one beat and says what was reported in it."""
 
     def __init__(self, job: Job, machines: Machines, seed: int) -> None:
         self.job = job
@@ -48,6 +48,11 @@ class JobRun:
         self._checkpoint: float | None = None
         self._held = 0
         self.state = "waiting"
+        self._beat = float(machines.beat)
+
+    def is_due(self, second: float) -> bool:
+        """Say whether the job has anything to do in the beat from `second`."""
+        return self.state != "completed" and self.job.start_seconds < second + self._beat
 
     def advance(
         self, second: float, pace: Pace, gradient: Gradient, load: Load, starved: float = 0.0
@@ -57,7 +62,7 @@ class JobRun:
         `pace` holds for what starts now; `starved` is the share of a step that all ranks wait for
         data.
         """
-        after = second + 1.0
+        after = second + self._beat
         out = self._wake(after) + self._hold(second, pace)
         while self.state == "running" and self._from < after:
             self._work(max(second, self._from), min(after, self._until), load)
@@ -173,18 +178,27 @@ class JobRun:
         return report
 
     def _work(self, start: float, end: float, load: Load) -> None:
-        """Add what is done from `start` to `end` (within one second) to the load."""
+        """Add what is done from `start` to `end` to the load of this beat, as a share of it."""
         load.allocated[self.gpus] = True
         load.memory_used[self.gpus] = MEMORY_USED[self._phase]
         if self._step is None:
-            self._add(DEMANDS[self._phase], np.full(len(self.gpus), end - start), load)
+            share = (end - start) / self._beat
+            self._add(DEMANDS[self._phase], np.full(len(self.gpus), share), load)
             return
         step = self._step
-        self._add(DATA, _overlap(start, end, self._from, step.computing), load)
-        self._add(COMPUTE, _overlap(start, end, step.computing, step.waiting), load)
-        self._add(WAIT, _overlap(start, end, step.waiting, step.exchanging), load)
+        self._add(DATA, self._share(start, end, self._from, step.computing), load)
+        self._add(COMPUTE, self._share(start, end, step.computing, step.waiting), load)
+        self._add(WAIT, self._share(start, end, step.waiting, step.exchanging), load)
         last = np.full(len(self.gpus), step.exchanging)
-        self._add(EXCHANGE, _overlap(start, end, last, step.end), load, step.slow)
+        self._add(EXCHANGE, self._share(start, end, last, step.end), load, step.slow)
+
+    def _share(
+        self, start: float, end: float, first: Floats | float, last: Floats | float
+    ) -> Floats:
+        """Return how much of [first, last] lies in [start, end], by rank, as a share of a beat."""
+        inside = np.minimum(end, last) - np.maximum(start, first)
+        share: Floats = np.maximum(inside, 0.0) / self._beat
+        return share
 
     def _add(self, demand: Demand, share: Floats, load: Load, slow: float = 1.0) -> None:
         gpus = self.gpus
@@ -199,9 +213,3 @@ class JobRun:
         load.cpu[self.nodes] += demand.cpu * by_node
         load.storage_read[self.nodes] += demand.read * by_node
         load.storage_write[self.nodes] += demand.write * by_node
-
-
-def _overlap(start: float, end: float, first: Floats | float, last: Floats | float) -> Floats:
-    """Return how much of [first, last] lies in [start, end], by rank."""
-    share: Floats = np.maximum(np.minimum(end, last) - np.maximum(start, first), 0.0)
-    return share

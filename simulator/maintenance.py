@@ -30,20 +30,23 @@ class Works:
         self._announcer = announcer
 
     def advance(self, second: int) -> tuple[list[Event], list[InventoryItem]]:
-        """Do what falls on this second; return what is told of it."""
+        """Do what falls on this beat; return what is told of it."""
         events: list[Event] = []
         inventory: list[InventoryItem] = []
         for work in self._works:
             node, begins = self._machines.node(work.node), int(work.at_seconds)
             if work.kind == "driver_reload":
-                if second == begins:
+                if self._is_now(begins, second):
                     self._gpus.reload_driver(self._machines.gpus_of(node))
-            elif second == begins:
+            elif self._is_now(begins, second):
                 events.append(self._announce(work, node, second))
                 self._nodes.go_down(node)
-            elif second == begins + int(work.down_seconds):
+            elif self._is_now(begins + int(work.down_seconds), second):
                 inventory += self._boot(node, second)
         return events, inventory
+
+    def _is_now(self, at: int, second: int) -> bool:
+        return second <= at < second + self._machines.beat
 
     def _announce(self, work: Maintenance, node: int, second: int) -> Event:
         return Event(

@@ -29,7 +29,7 @@ class Ports:
     def __init__(self, machines: Machines, seed: int) -> None:
         made = generator(seed, "nic.made")
         count = len(machines.ports)
-        self._hardware = machines.hardware
+        self._hardware, self._beat = machines.hardware, machines.beat
         self._rack_of = np.repeat(machines.rack_of, machines.width)
         self._noise = generator(seed, "nic.noise")
         self._errors = generator(seed, "nic.errors")
@@ -65,12 +65,13 @@ class Ports:
         return factor
 
     def advance(self, load: Load, knobs: Knobs) -> None:
-        """Go on by one second."""
+        """Go on by one beat."""
         self._symbol_rate = SYMBOL_ERRORS_PER_SECOND + knobs.symbol_errors
-        errors = self._errors.poisson(self._symbol_rate)
+        errors = self._errors.poisson(self._beat * self._symbol_rate)
         self.symbol_errors += errors
         self.rx_errors += self._errors.binomial(errors, RX_ERROR_SHARE)
-        recovered = self._errors.poisson(knobs.symbol_errors * RECOVERIES_PER_SYMBOL_ERROR)
+        rate = knobs.symbol_errors * RECOVERIES_PER_SYMBOL_ERROR
+        recovered = self._errors.poisson(self._beat * rate)
         self.recoveries += recovered
         self.stalled = RECOVERY_STALL_SECONDS * recovered.astype(np.float64)
         self._loss = np.minimum(RETRANSMIT_SHARE * knobs.symbol_errors, RETRANSMIT_MOST)
@@ -88,12 +89,13 @@ class Ports:
         noise = self._noise.normal(1.0, 0.005, (3, len(self.tx)))
         rate = np.where(self.down, 0.0, load.network * (1.0 - self._loss))
         idle = IDLE_BYTES_PER_SECOND * ~self.down
-        self.tx += np.floor(rate * noise[0].clip(0) + idle)
-        self.rx += np.floor(rate * noise[1].clip(0) + idle)
+        self.tx += np.floor(self._beat * (rate * noise[0].clip(0) + idle))
+        self.rx += np.floor(self._beat * (rate * noise[1].clip(0) + idle))
         busy = load.network / self._hardware.port_bytes_per_second
-        self.waits += np.floor(2e4 * busy * noise[2].clip(0) * (1.0 + 4.0 * self._congestion))
+        waits = 2e4 * busy * noise[2].clip(0) * (1.0 + 4.0 * self._congestion)
+        self.waits += np.floor(self._beat * waits)
         marks = (MARKS_PER_SECOND + MARKS_CONGESTED_PER_SECOND * self._congestion) * (busy > 0)
-        self.marks += self._errors.poisson(marks, self.marks.shape)
+        self.marks += self._errors.poisson(self._beat * marks, self.marks.shape)
 
     def readings(self) -> dict[str, Floats]:
         """Return what the adapter reports, in catalogue units."""

@@ -20,6 +20,7 @@ class Plant:
 
     def __init__(self, machines: Machines, switch_ports: list[str]) -> None:
         self._machines, self._switch_ports = machines, switch_ports
+        self.beat = machines.beat
         racks = [f"rack/{name}" for name in machines.racks]
         building: list[Block] = [
             (signals.RACK_AIR_SIGNALS, racks),

@@ -73,11 +73,16 @@ class JobFrames:
             node=self._machines.names[node],
             source=self._source,
             seq=nodes.next_seq(node, self._source),
-            time_unix_nano=nodes.clock(node, report.seconds),
+            time_unix_nano=nodes.clock(node, self._read_at(report.seconds)),
             boot_id=nodes.boot_id[node],
             layout=self._layout(place, report.checkpoint_seconds is not None),
             values=values.tobytes(),
         )
+
+    def _read_at(self, seconds: float) -> float:
+        """Return when the agent tells of what its jobs said at `seconds`: at once, or by beats."""
+        beat = self._machines.beat
+        return seconds if beat == 1 else seconds - seconds % beat
 
     def _layout(self, place: int, checkpoint: bool) -> bytes:
         key = (place, checkpoint)
@@ -114,7 +119,7 @@ class JobFrames:
             cluster=self._cluster,
             entity=entity,
             code=code,
-            time_unix_nano=nodes.clock(node, seconds),
+            time_unix_nano=nodes.clock(node, self._read_at(seconds)),
             severity=severity,
             text=text,
             node=self._machines.names[node],

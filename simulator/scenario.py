@@ -143,12 +143,13 @@ class Imperfection(_Section, frozen=True, kw_only=True):
 
 
 class Scenario(_Section, frozen=True, kw_only=True):
-    """The whole file."""
+    """The whole file; every agent reads once in `period_seconds`."""
 
     name: Name
     cluster: Name = "simulated"
     start: datetime = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
-    duration_seconds: Annotated[int, msgspec.Meta(ge=10, le=31 * 86400)] = 1500
+    duration_seconds: Annotated[int, msgspec.Meta(ge=10, le=366 * 86400)] = 1500
+    period_seconds: Annotated[int, msgspec.Meta(ge=1, le=60)] = 1
     fleet: Fleet = Fleet()
     imperfection: Imperfection = Imperfection()
     job: tuple[Job, ...] = ()

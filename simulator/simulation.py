@@ -21,7 +21,7 @@ class Simulation:
 
     def __iter__(self) -> Iterator[Instant]:
         cluster = Cluster(self.scenario, self.seed)
-        for second in range(self.scenario.duration_seconds):
+        for second in range(0, self.scenario.duration_seconds, self.scenario.period_seconds):
             yield cluster.advance(second)
 
 

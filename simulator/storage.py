@@ -22,7 +22,7 @@ class Storages:
     """All shared file systems; mounts are in the order of `Machines.nodes`."""
 
     def __init__(self, machines: Machines, seed: int) -> None:
-        self._of_node = machines.storage_of[machines.rack_of]
+        self._of_node, self._beat = machines.storage_of[machines.rack_of], machines.beat
         made, count = generator(seed, "storage.made"), len(machines.storages)
         self._noise = generator(seed, "storage.noise")
         nodes = len(machines.nodes)
@@ -47,18 +47,19 @@ class Storages:
         return factor
 
     def advance(self, load: Load, knobs: Knobs) -> None:
-        """Go on by one second."""
-        self._saturation = knobs.saturation.copy()
+        """Go on by one beat."""
+        self._saturation, beat = knobs.saturation.copy(), self._beat
         count = len(self._read)
-        self._read += np.floor(np.bincount(self._of_node, load.storage_read, count))
-        self._written += np.floor(np.bincount(self._of_node, load.storage_write, count))
+        self._read += np.floor(beat * np.bincount(self._of_node, load.storage_read, count))
+        self._written += np.floor(beat * np.bincount(self._of_node, load.storage_write, count))
         self._moving = (load.storage_read + load.storage_write) / NODE_BYTES_PER_SECOND
         moved = self._moving * NODE_BYTES_PER_SECOND / OPERATION_BYTES
-        self._operations += np.floor(20.0 + moved)
+        self._operations += np.floor(beat * (20.0 + moved))
         busy = 0.1 + 0.3 * np.bincount(self._of_node, self._moving.clip(0, 1), count)
-        self._busy_seconds += np.where(self._saturation > 1.5, 0.99, np.minimum(busy, 0.95))
+        share = np.where(self._saturation > 1.5, 0.99, np.minimum(busy, 0.95))
+        self._busy_seconds += beat * share
         slower = self._saturation[self._of_node] - 1.0
-        self._backlogged += np.floor(BACKLOG_PER_SECOND * slower)
+        self._backlogged += np.floor(beat * BACKLOG_PER_SECOND * slower)
 
     def mounts(self) -> dict[str, Floats]:
         """Return what the clients report, by node."""

@@ -54,19 +54,20 @@ class Switches:
         return own + [f"switch/{s}/port/{n}" for s in machines.switches for n in uplinks]
 
     def advance(self, load: Load, knobs: Knobs) -> None:
-        """Go on by one second."""
+        """Go on by one beat."""
         self.down = knobs.switch_down > 0
         self._congestion = knobs.congestion.copy()
-        settle(self._warm, knobs.switch_kelvin, WARMS_SECONDS)
+        beat = self._machines.beat
+        settle(self._warm, knobs.switch_kelvin, WARMS_SECONDS, beat)
         rate = self._traffic(load.network)
-        moved = np.floor(rate * self._noise.normal(1.0, 0.01, len(rate)).clip(0))
+        moved = np.floor(beat * rate * self._noise.normal(1.0, 0.01, len(rate)).clip(0))
         self._rx += moved
         self._tx += moved
-        settle(self._mean, rate, MEAN_SECONDS)
-        self._symbols += self._errors.poisson(SYMBOL_ERRORS_PER_SECOND, len(rate))
+        settle(self._mean, rate, MEAN_SECONDS, beat)
+        self._symbols += self._errors.poisson(beat * SYMBOL_ERRORS_PER_SECOND, len(rate))
         over = self._congestion[self._rack_of] * self._is_uplink
-        self._discards += self._errors.poisson(DISCARDS_PER_SECOND * over)
-        self._waits += np.floor(2e4 * rate / self._capacity * (1.0 + 4.0 * over))
+        self._discards += self._errors.poisson(beat * DISCARDS_PER_SECOND * over)
+        self._waits += np.floor(beat * 2e4 * rate / self._capacity * (1.0 + 4.0 * over))
 
     def _traffic(self, network: Floats) -> Floats:
         racks = np.bincount(self._rack_of_port, network, len(self.down))

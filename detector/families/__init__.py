@@ -18,6 +18,7 @@ from detector.families.silence import Silence
 from detector.population import Population
 from detector.series import CLASS, F32, Block, Series
 from detector.verdict.ledger import Ledger
+from detector.verdict.rates import Rates
 from detector.verdict.tails import Tails
 from forewarn.catalogue import Family
 from forewarn.inventory import Inventory
@@ -47,7 +48,8 @@ class Families:
         self.resistance = Resistance(cluster, series, self.context, ledger)
         # Context first: what it takes over, the band leaves alone.
         self.scorers: tuple[Scorer, ...] = (self.context, self.band, self.counter)
-        self.peers = Peers(series)
+        self.rates = Rates()
+        self.peers = Peers(series, self.rates)
         self.population = Population(series)
         self.silence = Silence(cluster, inventory, ledger)
         self.devices = Devices(cluster, series, inventory, ledger, self.population, self.silence)

@@ -16,6 +16,8 @@ from detector.families import floors
 from detector.families.robust import Comparison, compare
 from detector.families.twins import Panel
 from detector.series import BLOCK, F32, F64, SIGNALS, Bool, Ints, Series, Wave
+from detector.verdict.rates import TWINS, Rates
+from detector.verdict.strength import SURPRISE, Strengths, severity
 from forewarn.catalogue import Bad, Signal
 
 SURPRISING = 6.0  # robust z
@@ -86,8 +88,9 @@ class Peers:
 
     family = "peers"
 
-    def __init__(self, series: Series) -> None:
+    def __init__(self, series: Series, rates: Rates | None = None) -> None:
         self.state, self._series = State(), series
+        self._rates, self.strengths = rates or Rates(), Strengths()
         self._follows = np.array([floors.follows_job(signal) for signal in SIGNALS])
 
     def note(self, wave: Wave) -> None:
@@ -108,7 +111,7 @@ class Peers:
         s.total[own] += np.where(take, wave.values, 0)
         s.count[own] += take
 
-    def compare(self, panel: Panel) -> Verdict | None:
+    def compare(self, panel: Panel, seconds: float) -> Verdict | None:
         """Compare all groups of a panel that have news; None where none has."""
         s, signal = self.state, panel.signal
         s.grow(int(panel.slots.max()) + 1)
@@ -128,7 +131,8 @@ class Peers:
         effect = _directed(signal, found.away) / self._need(panel, least[0])
         hot = (np.abs(effect) >= 1) & (np.abs(found.away) > SURPRISING * found.scale[:, None])
         hot &= (hot.sum(axis=1) <= np.maximum(1, SHARE * found.members))[:, None]
-        return self._judge(panel, Verdict(level, found, least[0], steps, effect, hot, hot, hot))
+        verdict = Verdict(level, found, least[0], steps, effect, hot, hot, hot)
+        return self._judge(panel, verdict, seconds)
 
     def _levels(self, panel: Panel) -> F32 | None:
         """Take the means since the last comparison of the groups that are complete enough."""
@@ -160,7 +164,7 @@ class Peers:
         seen = self.state.seen[panel.slots]
         return floor[:, None] * (1 + YOUNG / (1 + seen / YOUNG_FOR))
 
-    def _judge(self, panel: Panel, verdict: Verdict) -> Verdict:
+    def _judge(self, panel: Panel, verdict: Verdict, seconds: float) -> Verdict:
         """Shift the bits of all that were compared, learn offsets of the calm ones."""
         s, own = self.state, pace(panel.signal)
         some = ~np.isnan(verdict.level)
@@ -176,8 +180,32 @@ class Peers:
         opened = some & s.open[panel.slots]
         if _learns(panel.signal):
             self._learn(panel, verdict, some & ~hot & ~opened)
-        return verdict._replace(begins=enough & hot & ~opened, goes_on=opened & hot,
+        strength, lesser = self._strength(panel, verdict, some, seconds)
+        over &= strength < self._rates.levels[TWINS, panel.klass] / 2
+        begins = ((enough & hot) | lesser) & ~opened
+        return verdict._replace(begins=begins, goes_on=opened & (hot | lesser),
                                 ends=opened & over)  # fmt: skip
+
+    def _strength(
+        self, panel: Panel, verdict: Verdict, some: Bool, seconds: float
+    ) -> tuple[F32, Bool]:
+        """Move the strengths of all that were compared; say whose are offered as less."""
+        self.strengths.grow(len(self.state.total))
+        z = np.abs(verdict.compared.away) / verdict.compared.scale[:, None]
+        surprise = (z[some] * (SURPRISE / SURPRISING)).astype(np.float32)
+        slots = panel.slots[some].astype(np.int64)
+        known = (verdict.compared.members >= 3)[:, None] & some
+        severe = severity(surprise, verdict.effect[some])
+        gain = 2 / pace(panel.signal).n
+        size = self.strengths.move(slots, severe, gain, known[some])
+        klass = np.full(len(slots), panel.klass)
+        self.strengths.end(slots, size, np.full(len(slots), seconds), self._rates, TWINS, klass)
+        strength = np.zeros(some.shape, np.float32)
+        strength[some] = size
+        lesser = known & (strength >= self._rates.levels[TWINS, panel.klass])
+        lesser[some] &= severe * self.strengths.held[slots] > 0  # and is off right now
+        alike = lesser.sum(axis=1) <= np.maximum(1, SHARE * verdict.compared.members)
+        return strength, lesser & alike[:, None]
 
     def _learn(self, panel: Panel, verdict: Verdict, calm: Bool) -> None:
         s, slots = self.state, panel.slots[calm]
@@ -204,6 +232,11 @@ class Peers:
         for own in (self.state.total, self.state.count, self.state.offset, self.state.seen):
             own[slots] = 0
         self.state.hot[slots] = 0
+        self.strengths.grow(len(self.state.total))
+        if len(slots):  # of one block, as all that begins anew together
+            block, local = self._series.at(int(slots[0]))[0], slots % BLOCK
+            klass = block.klass[local].astype(np.int64)
+            self.strengths.forget(slots, block.time[local], self._rates, TWINS, klass)
 
 
 def _learns(signal: Signal) -> bool:

@@ -17,11 +17,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from detector.incidents.actions import Action, ActionError
+from detector.incidents.balance import balance
 from detector.incidents.database import StoreError
 from detector.incidents.requests import (
     ACTIONS,
     RequestError,
     body_of,
+    budget_query_of,
     query_of,
     refuse_other_names,
     refuse_strangers,
@@ -32,6 +34,10 @@ from forewarn.incident import Incident
 
 class Desk(Protocol):
     """Where actions go: the single writer."""
+
+    @property
+    def budget(self) -> float:
+        """Return the budget: false incidents a day."""
 
     def act(self, prefix: str, action: Action) -> Incident:
         """Do it; raise StoreError or ActionError."""
@@ -55,6 +61,7 @@ class Api:
                 Route("/incidents", self.incidents),
                 Route("/incidents/{id}", self.incident),
                 Route("/incidents/{id}/{action}", self.act, methods=["POST"]),
+                Route("/budget", self.budget),
                 Route("/metrics", self.metrics),
                 Route("/-/ready", self.ready),
                 Route("/-/healthy", self.healthy),
@@ -76,6 +83,11 @@ class Api:
         """Show one incident whole."""
         refuse_other_names(request)
         return _json(self._found(request))
+
+    def budget(self, request: Request) -> Response:
+        """Say what was spent of the budget."""
+        refuse_other_names(request)
+        return _json(balance(self._store, self._desk.budget, budget_query_of(request)))
 
     async def act(self, request: Request) -> Response:
         """Do what a person asks for; answer with the new revision."""
@@ -134,5 +146,7 @@ def _failed(_: Request, error: Exception) -> Response:
 
 def _unknown(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-    fix = "GET /incidents, /incidents/{id}, /metrics; POST /incidents/{id}/" + "|".join(ACTIONS)
+    fix = "GET /incidents, /incidents/{id}, /budget, /metrics; POST /incidents/{id}/" + "|".join(
+        ACTIONS
+    )
     return _json(_Problem(HTTPStatus(status).phrase, fix), status)

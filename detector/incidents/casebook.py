@@ -9,6 +9,7 @@ from functools import cached_property
 
 import msgspec
 
+from detector.incidents.budget import Draft
 from detector.incidents.evidence import MAX_EVIDENCE, hold, is_open, superseded
 from detector.incidents.identity import id_of, key_of
 from detector.incidents.index import Home, Index
@@ -37,10 +38,11 @@ class Casebook:
         known: Knowledge,
         now: int,
         waiting: Waiting,
+        spent: Draft,
     ) -> None:
         self.before = {incident.id: incident for incident in incidents}
         self.after = dict(self.before)
-        self.now, self.waiting = now, waiting
+        self.now, self.waiting, self.spent = now, waiting, spent
         self.joined = 0
         self.places: dict[Home, Place] = {}
         self.ranked: set[str] = set()
@@ -126,7 +128,7 @@ class Casebook:
 
     def _join(self, seat: Seat) -> bool:
         found = choose(seat, self.index, self._known)
-        if found is None and self.waiting.take(seat.finding, self.now):
+        if found is None and not self._may_open(seat):
             return False
         self.joined += 1
         if found is not None:
@@ -134,10 +136,15 @@ class Casebook:
             return True
         opened = self.open(seat)
         self.put(opened)
+        self.spent.opened(seat, opened.id, self.now)
         for own in self.waiting.belonging(seat):
             if self._used(own) is None:
                 self._add(self.after[opened.id], self._known.seat(own))
         return True
+
+    def _may_open(self, seat: Seat) -> bool:
+        """Say whether a finding may open an incident: it does not wait, and is worth its price."""
+        return not self.waiting.take(seat.finding, self.now) and self.spent.admits(seat, self.now)
 
     def _add(self, incident: Incident, seat: Seat) -> None:
         """Add a finding: it is shown, or counted where enough say the same."""

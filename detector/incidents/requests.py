@@ -8,6 +8,7 @@ import msgspec
 from starlette.requests import Request
 
 from detector.incidents.actions import Action, Judgement, acknowledge, confirm, refute, resolve
+from detector.incidents.balance import BudgetQuery
 from detector.incidents.store import Query
 
 LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -51,6 +52,15 @@ def query_of(request: Request) -> Query:
         ) from error
     limit = max(1, min(own.limit, MAX_LIMIT))
     return Query(own.state, own.entity, own.cluster, own.since, limit)
+
+
+def budget_query_of(request: Request) -> BudgetQuery:
+    """Read the window of a balance. Raises RequestError."""
+    try:
+        return msgspec.convert(dict(request.query_params), BudgetQuery, strict=False)
+    except msgspec.ValidationError as error:
+        fix = "use days (up to 60) and until (ns since 1970)"
+        raise RequestError(HTTPStatus.BAD_REQUEST, f"query: {error}", fix) from error
 
 
 def refuse_strangers(request: Request) -> None:

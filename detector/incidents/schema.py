@@ -133,4 +133,19 @@ CREATE TABLE waiting (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX, _STANDING, _COUNTED)
+# Learned findings that would open an incident, at what price, and which incident they opened.
+_CHARGES = """
+CREATE TABLE charges (
+    finding TEXT PRIMARY KEY,
+    time INTEGER NOT NULL,
+    cluster TEXT NOT NULL,
+    place TEXT NOT NULL,
+    signal TEXT NOT NULL,
+    family TEXT NOT NULL,
+    per_day REAL,
+    incident TEXT NOT NULL
+) STRICT;
+CREATE INDEX charges_by_time ON charges (time);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_INCIDENTS, _FEEDBACK, _OUTBOX, _STANDING, _COUNTED, _CHARGES)

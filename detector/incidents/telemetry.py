@@ -8,6 +8,8 @@ from detector.incidents.lifecycle import LIVE
 from forewarn.incident import Incident
 from forewarn.records import SEVERITIES
 
+OUTCOMES = ("opened", "held_back")
+
 
 class DecideMetrics:
     """Counts incidents and findings; labels are closed lists."""
@@ -30,6 +32,14 @@ class DecideMetrics:
         self.messages = Counter(
             "forewarn_decide_messages", "Messages taken, by topic.", ["topic"], registry=registry
         )
+        self.charges = Counter(
+            "forewarn_charges",
+            "Learned findings that would open an incident, by whether the budget let them.",
+            ["outcome"],
+            registry=registry,
+        )
+        for outcome in OUTCOMES:
+            self.charges.labels(outcome)
         for severity in SEVERITIES:
             self._opened.labels(severity)
         self.show([])

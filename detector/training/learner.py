@@ -24,7 +24,10 @@ class Learner:
         self.series, self.inventory, self._ledger = Series(), inventory, Ledger()
         groups = Groups(self.series, inventory)
         self.families = Families(CLUSTER, self.series, inventory, self._ledger)
-        judge = Judge(CLUSTER, self.series, inventory, groups, self._ledger, self._rebase)
+        judge = Judge(
+            CLUSTER, self.series, inventory, groups, self._ledger, self._rebase,
+            self.families.rates,
+        )  # fmt: skip
         self._scoring = Scoring(self.series, self.families, judge)
         self._minute: int | None = None
         self.seconds = -np.inf

@@ -15,6 +15,7 @@ from detector.series import F32, Block, Bool, Ints, Series, Wave
 from detector.verdict import statement
 from detector.verdict.ledger import Key, Ledger, identity, movement_of
 from detector.verdict.persistence import Persistence
+from detector.verdict.rates import Rates
 from forewarn.catalogue import Family, Movement, Signal
 from forewarn.inventory import Inventory
 from forewarn.records import SEVERITIES, Finding, Severity
@@ -35,10 +36,11 @@ class Judge:
         groups: Groups,
         ledger: Ledger,
         rebase: Rebase,
+        rates: Rates,
     ) -> None:
         self._cluster, self._series, self._groups = cluster, series, groups
         self._inventory, self._ledger, self._rebase = inventory, ledger, rebase
-        self.persistence = Persistence()
+        self.persistence = Persistence(rates)
 
     def lasting(
         self, wave: Wave, score: Score, family: Family, level: Level

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from detector.families.contract import Score
 from detector.series import (
+    BLOCK,
     F32,
     F64,
     Block,
     Bool,
+    Ints,
     Wave,
     doubles,
     flags,
@@ -24,8 +26,9 @@ from detector.series import (
     signs,
     small,
 )
+from detector.verdict.rates import OWN, Rates
+from detector.verdict.strength import SURPRISE, Strengths, severity
 
-SURPRISE = 3.0  # -log10 p of one sample
 LEAD = 0.02  # how fast the memory of "where it stood before" moves, per sample
 FREEZE_SECONDS = 6 * 3600.0  # what lasts longer than this becomes the new normal
 
@@ -53,6 +56,9 @@ class Registers:
     sign: NDArray[np.int8] = field(default_factory=signs)
     lead: F32 = field(default_factory=floats)  # slow mean of the effect while nothing was hot
     open: Bool = field(default_factory=flags)
+    lesser: Bool = field(default_factory=flags)  # open by its strength alone
+    gain: F32 = field(default_factory=floats)  # of the leaky mean, per sample
+    strengths: Strengths = field(default_factory=Strengths)
     until: F64 = field(default_factory=doubles)  # learning is frozen until then, while open
     known: int = 0
 
@@ -67,20 +73,23 @@ class Judged(NamedTuple):
 
 
 class Persistence:
-    """Keeps the registers of all blocks."""
+    """Keeps the registers of all blocks; `rates` says from which strength on less is offered."""
 
-    def __init__(self) -> None:
+    def __init__(self, rates: Rates | None = None) -> None:
         self._all: list[Registers] = []
+        self._rates = rates or Rates()
 
     def of(self, block: Block) -> Registers:
         """Return the registers of a block, grown to the series it holds now."""
         while len(self._all) <= block.number:
             self._all.append(Registers())
+            self._all[-1].strengths.grow(BLOCK)
         own = self._all[block.number]
         for local in range(own.known, block.used):
             need = NEEDS[block.signal(local).period_seconds]
             own.need[local], own.window[local] = need.k, (1 << need.n) - 1
             own.calm[local] = (1 << need.calm) - 1
+            own.gain[local] = 2 / need.n
         own.known = block.used
         return own
 
@@ -96,17 +105,41 @@ class Persistence:
         r.hot[rows] = bitsets
         r.sign[rows] = np.where(hot, sign, r.sign[rows])
         enough = np.bitwise_count(bitsets & r.window[rows]) >= r.need[rows]
-        opened = r.open[rows]
-        ends = opened & moved & ((bitsets & r.calm[rows]) == 0)
+        opened, level = r.open[rows], self._rates.levels[OWN][wave.block.klass[rows]]
+        size = self._strength(r, wave, score, moved)
+        lesser = moved & score.ready & (size >= level)
+        lesser &= score.effect * r.strengths.held[rows] > 0  # and this sample is off as well
+        r.lesser[rows] &= ~enough
+        calm = np.where(r.lesser[rows], size < level / 2, (bitsets & r.calm[rows]) == 0)
+        ends = opened & moved & calm
         frozen = (opened & (wave.time < r.until[rows])) | (bitsets & np.uint32(3) == np.uint32(3))
         lead = np.where(score.ready & (bitsets == 0), score.effect - r.lead[rows], 0)
         r.lead[rows] += np.float32(LEAD) * lead
-        return Judged(enough & ~opened & hot & moved, opened & hot & moved, ends, frozen)
+        begins = ((enough & hot) | lesser) & ~opened & moved
+        return Judged(begins, opened & (hot | lesser) & moved, ends, frozen)
+
+    def _strength(self, r: Registers, wave: Wave, score: Score, moved: Bool) -> F32:
+        """Move the strengths by one sample and count the episodes that are over."""
+        rows = wave.rows
+        severe = severity(score.surprise, score.effect)
+        size = r.strengths.move(rows, severe, r.gain[rows], moved & score.ready)
+        klass = wave.block.klass[rows].astype(np.int64)
+        r.strengths.end(rows, size, wave.time, self._rates, OWN, klass)
+        return size
+
+    def forget(self, block: Block, rows: Ints) -> None:
+        """Begin anew with series whose level is learned anew."""
+        own = self.of(block)
+        own.hot[rows] = 0
+        klass = block.klass[rows].astype(np.int64)
+        own.strengths.forget(rows, block.time[rows], self._rates, OWN, klass)
 
     def open(self, block: Block, local: int, seconds: float) -> None:
         """Mark a series as wrong; after FREEZE_SECONDS it is learned from again."""
         own = self.of(block)
         own.open[local], own.until[local] = True, seconds + FREEZE_SECONDS
+        few = int(own.hot[local] & own.window[local]).bit_count() < own.need[local]
+        own.lesser[local] = few
 
     def stepped(self, block: Block, local: int) -> bool:
         """Say whether the series jumped from near its centre (else it had been drifting)."""

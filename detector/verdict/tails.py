@@ -18,6 +18,7 @@ PRIOR_DECADES = 0.6  # the prior tail: p = 10^(-0.6 z), far heavier than a norma
 ENOUGH = 20.0  # samples beyond a bin that make its empirical share trusted
 FORGET = 0.9997  # per minute: a memory of about two days
 MAX_SURPRISE = 300.0
+MANY = 10_000.0  # samples that make a share of 1 % known to a tenth
 RARE = 2.0  # -log10 of 0.01: the share that calibration is watched by
 
 
@@ -29,6 +30,7 @@ class Tails:
         edges = np.arange(BINS) * STEP
         self.seen = self.rare = 0  # since the last rebuild: all, and those with p < 0.01
         self.ever: NDArray[np.int64] = np.zeros((2, len(SIGNALS)), np.int64)  # likewise, by class
+        self._recent: NDArray[np.float64] = np.zeros((2, len(SIGNALS)))  # likewise, fading
         self._prior = np.minimum(1.0, 10.0 ** (-PRIOR_DECADES * edges))
         self.table: F32 = np.tile(-np.log10(self._prior), (len(SIGNALS), 1)).astype(np.float32)
 
@@ -45,8 +47,9 @@ class Tails:
         self.seen += len(bins)
         rare = self.table[klass, bins] >= RARE
         self.rare += int(rare.sum())
-        self.ever[0] += np.bincount(klass, minlength=len(SIGNALS))
-        self.ever[1] += np.bincount(klass[rare], minlength=len(SIGNALS))
+        more = np.array([np.bincount(own, minlength=len(SIGNALS)) for own in (klass, klass[rare])])
+        self.ever += more
+        self._recent += more
         flat = np.bincount(klass.astype(np.int64) * BINS + bins, minlength=self.counts.size)
         self.counts += flat.reshape(self.counts.shape)
 
@@ -61,7 +64,14 @@ class Tails:
         for klass in np.flatnonzero(self.counts.any(axis=1)):
             self.table[klass] = self._curve(self.counts[klass])
         self.counts *= FORGET
+        self._recent *= FORGET
         self.seen = self.rare = 0
+
+    def calibration(self) -> dict[str, float]:
+        """Return by signal the share of samples with p < 0.01 of late, where it is known well."""
+        seen, rare = self._recent
+        known = np.flatnonzero(seen >= MANY)
+        return {SIGNALS[own].name: float(rare[own] / seen[own]) for own in known}
 
     def _curve(self, counts: NDArray[np.float64]) -> NDArray[Any]:
         """Return -log10 of the share at or beyond each bin, never decreasing."""

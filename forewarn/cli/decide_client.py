@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from forewarn.balance import Balance
 from forewarn.config import Settings, state_directory
 from forewarn.errors import ForewarnError
 from forewarn.incident import Incident
@@ -37,7 +38,7 @@ class DecideClient:
     """Lists, shows and judges incidents of the decide stage that the settings name."""
 
     def __init__(self, settings: Settings) -> None:
-        self._base = f"http://{settings.decide.listen}"
+        self._base, self._budget = f"http://{settings.decide.listen}", settings.detect.budget
         own = settings.decide.database or state_directory() / "decide.sqlite"
         self._database = Path(own)
 
@@ -58,6 +59,15 @@ class DecideClient:
         if found is None:
             raise NotFoundError(f"no incident {prefix!r}; see `forewarn incident list`")
         return found
+
+    def balance(self, days: float, until_unix_nano: int) -> Balance:
+        """Return what became of the budget in the `days` before a time."""
+        body = self._request("GET", "/budget", params={"days": days, "until": until_unix_nano})
+        if body is not None:
+            return msgspec.json.decode(body, type=Balance)
+        from detector.incidents.balance import BudgetQuery, balance
+
+        return balance(self._store(), self._budget, BudgetQuery(days=days, until=until_unix_nano))
 
     def act(self, prefix: str, action: str, body: Mapping[str, object]) -> Incident:
         """Acknowledge, resolve, confirm or refute. Raises UnreachableError when decide is down."""

@@ -48,7 +48,9 @@ class Line:
         self._detect_in = self._bus.consumer(detected, None)
         self._decide_in = self._bus.consumer(("inventory", "events", "findings"), None)
         dead = DeadLetters(self._producer, "line", detecting, lambda: self.now)
-        self._engine = Engine(settings.cluster, detecting, dead, settings.detect.seed)
+        self._engine = Engine(
+            settings.cluster, detecting, dead, settings.detect.seed, settings.detect.budget
+        )
         if settings.detect.model:
             self._engine.adopt(load(Path(settings.detect.model), FEATURES))
         self._store = Store(directory / "decide.sqlite")

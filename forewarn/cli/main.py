@@ -31,6 +31,7 @@ VERBS = {
     "topics": "topics:topics",
     "runbook": "runbook:runbook",
     "incident": "incident:incident",
+    "budget": "budget:budget",
     "doctor": "doctor:doctor",
     "version": "version:version",
 }

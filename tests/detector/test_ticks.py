@@ -184,3 +184,26 @@ def test_late_item_does_not_close_the_tick_that_it_joins():
     before = _closed(bench)
     bench.feed(bench.frame(frame(5, CPU, seq=50), delay=0.9))
     assert _closed(bench) == before
+
+
+def test_fleet_that_is_read_once_a_minute_is_waited_for():
+    bench = Bench()
+    for minute in range(6):
+        _both(bench, range(60 * minute, 60 * minute + 1), ("n1", "n2", "n3"))
+    before, late = _closed(bench), bench.metric("forewarn_frames_late_total")
+    bench.one(360, CPU, node="n1")
+    assert _closed(bench) == before
+    _both(bench, range(360, 361), ("n2", "n3"))
+    assert _closed(bench) == before + 1
+    assert bench.metric("forewarn_frames_late_total") == late == 0
+
+
+def test_slow_node_among_fast_ones_is_not_waited_for():
+    bench = Bench()
+    for second in range(150):
+        if second % 30 == 0:
+            bench.one(second, {("node_cpu_utilization_ratio", "node/n3"): 0.5}, node="n3")
+        _both(bench, range(second, second + 1))
+    before = _closed(bench)
+    _both(bench, range(150, 151))
+    assert _closed(bench) == before + 1
