@@ -55,7 +55,7 @@ class Families:
         self.devices = Devices(cluster, series, inventory, ledger, self.population, self.silence)
         self.frozen = Frozen(series, self._fast)
         self.events = Events(cluster, ledger)
-        self.progress = Progress(cluster, ledger)
+        self.progress = Progress(cluster, ledger, inventory)
 
     def adopt(self, arrays: Arrays) -> None:
         """Take over a trained model, and keep what was learned here since."""
