@@ -42,7 +42,7 @@ class Families:
         self._series = series
         self.tails = Tails()
         self.band = Band(self.tails)
-        self.counter = Counter()
+        self.counter = Counter(series)
         self.limits = Limits(series)
         self.context = Context(self.tails, series, inventory, self.band.release)
         self.resistance = Resistance(cluster, series, self.context, ledger)
