@@ -22,6 +22,7 @@ from forewarn.records import NANOSECONDS, Finding, ValueClass
 LOSS_LEAP = 0.3  # log; and 8 spreads
 HANG_STEPS, HANG_SECONDS = 10.0, 60.0  # no step for ten usual steps, and a minute
 PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation that lasts longer is no excuse any more
+LOST_SECONDS = 180.0  # between two ticks: all readings of that time are lost
 WORD_SECONDS = 5.0  # a job that tells its age each second and skips so much has no word on the bus
 Reached = Callable[[str, str], tuple[float, float]]
 
@@ -63,6 +64,7 @@ class Progress:
         self._inventory = inventory or Inventory()
         self._jobs: dict[str, _Job] = {}
         self._former = Former()
+        self._looked = math.inf
 
     def on_state(self, entity: str, state: str, seconds: float) -> list[Finding]:
         """Take a job.state code: phases and restarts excuse what they explain."""
@@ -118,12 +120,20 @@ class Progress:
         node and the latest of all nodes of the job have reported; without it all are on time.
         """
         out = []
+        if seconds - self._looked > LOST_SECONDS:
+            self._forgive(seconds)
+        self._looked = seconds
         for entity, job in self._jobs.items():
             if not seconds - job.last_step > HANG_SECONDS and not self._hangs(entity):
                 continue
             now = min(seconds, self._clock(job, entity, reached) if reached else seconds)
             out.append(self._hang(job, entity, now - job.late - job.last_step, now))
         return [finding for finding in out if finding is not None]
+
+    def _forgive(self, seconds: float) -> None:
+        """Count no time in which nobody was heard: nobody knows whether there were steps."""
+        for job in self._jobs.values():
+            job.last_step = max(job.last_step, seconds)
 
     @staticmethod
     def _clock(job: _Job, entity: str, reached: Reached) -> float:
