@@ -6,6 +6,7 @@ from forewarn import entity as entities
 from forewarn.records import InventoryItem, Placement
 from simulator import signals
 from simulator.fleet import SHARED, Machines
+from simulator.hardware import Hardware
 from simulator.job import JobRun
 
 SOURCE = "agent"
@@ -28,20 +29,21 @@ class Announcer:
         machines = self._machines
         own = machines.gpus_of(node)
         out = [self._host(node, now)]
-        out += [self._gpu(gpu, i, now) for i, gpu in enumerate(machines.gpus[own])]
+        model = machines.models[node]
+        out += [self._gpu(gpu, i, model, now) for i, gpu in enumerate(machines.gpus[own])]
         ports = range(own.start, own.stop)
         return out + [self._port(port, now) for port in ports] + self._mounts(node, now)
 
     def _host(self, node: int, now: int) -> InventoryItem:
-        hardware = self._machines.hardware
+        hardware = self._machines.models[node]
         attributes = {"vendor": hardware.vendor, "model": hardware.node_model}
         attributes |= rack_attributes(self._machines, int(self._machines.rack_of[node]))
-        own = signals.NODE_SIGNALS + signals.NODE_EVENTS
+        own = signals.NODE_SIGNALS + signals.NODE_MORE_SIGNALS + signals.NODE_EVENTS
         collects = {SOURCE: own, signals.SCHEDULER: signals.SCHEDULER_EVENTS}
         return InventoryItem(self._cluster, self._machines.nodes[node], now, attributes, collects)
 
-    def _gpu(self, gpu: str, index: int, now: int) -> InventoryItem:
-        hardware, mark = self._machines.hardware, self._mark(gpu)
+    def _gpu(self, gpu: str, index: int, hardware: Hardware, now: int) -> InventoryItem:
+        mark = self._mark(gpu)
         attributes = {
             "vendor": hardware.vendor,
             "model": hardware.model,
@@ -51,7 +53,7 @@ class Announcer:
             "driver": hardware.driver,
             "index": str(index),
         }
-        own = signals.GPU_SIGNALS + signals.GPU_EVENTS
+        own = signals.GPU_SIGNALS + signals.GPU_MORE_SIGNALS + signals.GPU_EVENTS
         return InventoryItem(self._cluster, gpu, now, attributes, {SOURCE: own})
 
     def _port(self, port: int, now: int) -> InventoryItem:
@@ -62,7 +64,7 @@ class Announcer:
             "serial": f"MT{self._mark(entity)[:10].upper()}",
             "switch_port": self._machines.switch_port(port),
         }
-        own = signals.NIC_SIGNALS + signals.NIC_EVENTS
+        own = signals.NIC_SIGNALS + signals.NIC_MORE_SIGNALS + signals.NIC_EVENTS
         return InventoryItem(self._cluster, entity, now, attributes, {SOURCE: own})
 
     def _mounts(self, node: int, now: int) -> list[InventoryItem]:
@@ -71,7 +73,8 @@ class Announcer:
         shared = {"type": "nfs4", "device": f"{storage}:{SHARED}", "storage": storage}
         local = {"type": "xfs", "device": "/dev/md0"}
         own, name = {SOURCE: signals.LOCAL_MOUNT_SIGNALS}, machines.local_mounts[node]
-        other, far = {SOURCE: signals.SHARED_MOUNT_SIGNALS}, machines.shared_mounts[node]
+        more = signals.SHARED_MOUNT_MORE_SIGNALS + signals.SHARED_MOUNT_EVENTS
+        other, far = {SOURCE: signals.SHARED_MOUNT_SIGNALS + more}, machines.shared_mounts[node]
         return [
             InventoryItem(self._cluster, name, now, local, own),
             InventoryItem(self._cluster, far, now, shared, other),

@@ -17,7 +17,9 @@ def check(scenario: Scenario, where: str) -> None:
         ConfigError: listing every contradiction with its key, each on a line of its own.
 
     """
-    problems = [*_jobs(scenario), *_maintenance(scenario)]
+    problems = list(_models(scenario.fleet))
+    if not problems:
+        problems = [*_jobs(scenario), *_maintenance(scenario)]
     if problems:  # a fault can only be placed among jobs that can be
         raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
     where_is = places(Machines(scenario.fleet), scenario.job)
@@ -25,6 +27,12 @@ def check(scenario: Scenario, where: str) -> None:
         problems += [f"fault[{number}].{text}" for text in _fault(fault, scenario, where_is)]
     if problems:
         raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
+
+
+def _models(fleet: Fleet) -> Iterator[str]:
+    told = sum(own.nodes for own in fleet.models)
+    if fleet.models and told != fleet.nodes:
+        yield f"fleet.models: {told} nodes in all, but fleet.nodes is {fleet.nodes}"
 
 
 def _jobs(scenario: Scenario) -> Iterator[str]:
@@ -38,12 +46,19 @@ def _jobs(scenario: Scenario) -> Iterator[str]:
             yield f"{key}.nodes: no node {unknown[0]!r}; the fleet has {_range(known)}"
         if len(set(job.nodes)) != len(job.nodes):
             yield f"{key}.nodes: a node is named twice"
+        yield from _one_model(job, key, scenario.fleet)
         yield from _ranks(job, key, scenario.fleet)
         if job.end_seconds and job.end_seconds <= job.start_seconds:
             yield f"{key}.end_seconds: must be after start_seconds ({job.start_seconds:g})"
         for other in scenario.job[:number]:
             if _overlap(job, other):
                 yield f"{key}.nodes: {other.name!r} runs on {_shared(job, other)} at that time"
+
+
+def _one_model(job: Job, key: str, fleet: Fleet) -> Iterator[str]:
+    of = dict(zip(fleet.node_names(), fleet.hardware_of_nodes(), strict=True))
+    if len(models := {of[name] for name in job.nodes if name in of}) > 1:
+        yield f"{key}.nodes: are of {' and '.join(sorted(models))}; a job runs on one model"
 
 
 def _ranks(job: Job, key: str, fleet: Fleet) -> Iterator[str]:

@@ -36,6 +36,8 @@ class Air:
         self._rear = np.tile(np.arange(machines.width) >= half, nodes) * REAR_CELSIUS
         self._room_of_node = machines.room_of[machines.rack_of]
         self._sensors = generator(seed, "air.sensors")
+        self._humid: Floats = np.zeros(len(machines.rooms))
+        self._fresh: Floats = np.ones(len(machines.rooms))
 
     def advance(self, knobs: Knobs) -> None:
         """Go on by one beat."""
@@ -46,6 +48,8 @@ class Air:
         noise = self._random.normal(size=len(self._own))
         self._own = wander(self._own, NODE_WANDER_CELSIUS, NODE_SECONDS, noise, beat)
         settle(self._warm, knobs.room_kelvin, ROOM_WARMS_SECONDS, beat)
+        settle(self._humid, knobs.humid, ROOM_WARMS_SECONDS, beat)
+        self._fresh = (knobs.stale == 0).astype(float)
 
     def _swing(self) -> float:
         turn = 2 * math.pi * self._seconds / self._cooling.swing_seconds
@@ -74,8 +78,8 @@ class Air:
         return {
             "rack_inlet_temperature_celsius": inlet + 0.1 * noise[0, : len(inlet)],
             "facility_room_temperature_celsius": np.round(room + 0.05 * noise[1, :rooms], 1),
-            "facility_relative_humidity_ratio": np.round(humidity, 3),
+            "facility_relative_humidity_ratio": np.round(humidity + self._humid, 3),
             "facility_dew_point_celsius": DEW_POINT_CELSIUS + 0.05 * noise[0, :rooms],
             "facility_it_power_watts": np.round(watts, -2),
-            "facility_data_quality": np.ones(rooms),
+            "facility_data_quality": self._fresh,
         }

@@ -47,9 +47,20 @@ class LiquidCooling(_Cooling, frozen=True, kw_only=True, tag="liquid"):
 Cooling = AirCooling | LiquidCooling
 
 
+Model = Literal["h100-sxm", "h200-sxm", "a100-sxm", "b200-hgx"]
+
+
+class ModelShare(_Section, frozen=True, kw_only=True):
+    """A stretch of a mixed fleet: so many nodes, one after the other, of one hardware model."""
+
+    hardware: Model
+    nodes: Count
+
+
 class Fleet(_Section, frozen=True, kw_only=True):
     """Which machines there are: nodes `n01`, `n02` …; `hardware` is a row of HARDWARE.
 
+    A mixed fleet names its `models` in the order of its nodes instead; their nodes add up.
     Racks follow one another: each has its leaf switch; `racks_per_feed`, `racks_per_storage` and
     `racks_per_room` hang on one power feed, one shared file system and one room. `raw_meters` is
     the share of nodes whose power meter does not smooth: read every 10 s it beats with the steps.
@@ -61,9 +72,16 @@ class Fleet(_Section, frozen=True, kw_only=True):
     racks_per_feed: Count = 2
     racks_per_storage: Count = 4
     racks_per_room: Count = 8
-    hardware: Literal["h100-sxm"] = "h100-sxm"
+    hardware: Model = "h100-sxm"
+    models: tuple[ModelShare, ...] = ()
     cooling: Cooling = AirCooling()
     raw_meters: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+
+    def hardware_of_nodes(self) -> list[Model]:
+        """Return the hardware model of each node, in order."""
+        if not self.models:
+            return [self.hardware] * self.nodes
+        return [own.hardware for own in self.models for _ in range(own.nodes)][: self.nodes]
 
     def node_names(self) -> tuple[str, ...]:
         """Return the names of all nodes, in order."""

@@ -51,7 +51,7 @@ def test_healthy_ones_have_no_fault_and_forms_have_every_one_in_every_form() -> 
         assert scenarios[name].fault == ()
     forms = [own for name, own in scenarios.items() if name.startswith("forms-")]
     pairs = {(fault.mode, fault.form) for own in forms for fault in own.fault}
-    assert len(pairs) == len(simulator.faults.FAULTS) * 3
+    assert len(pairs) == len(simulator.drawing.SHOWN) * 3
 
 
 def test_published_schema_is_the_generated_one() -> None:
