@@ -39,6 +39,10 @@ class JobRun:
         self.job = job
         self.ranks = Ranks(job, machines)
         self.nodes, self.gpus = self.ranks.nodes, self.ranks.gpus
+        whole = len(self.gpus) == self.gpus[-1] - self.gpus[0] + 1 and np.all(
+            np.diff(self.gpus) == 1
+        )
+        self._where = slice(int(self.gpus[0]), int(self.gpus[-1]) + 1) if whole else self.gpus
         self.ends = job.end_seconds or math.inf
         self._restart = job.restart_seconds or math.inf
         self._noise = generator(seed, f"job:{job.name}")
@@ -227,7 +231,7 @@ class JobRun:
         return share
 
     def _add(self, demand: Demand, share: Floats, load: Load, slow: float = 1.0) -> None:
-        gpus = self.gpus
+        gpus = self._where
         load.busy[gpus] += demand.busy * share
         load.tensor[gpus] += demand.tensor * share
         load.memory[gpus] += demand.memory * share
