@@ -2,6 +2,8 @@
 
 import hashlib
 
+from msgspec.structs import replace
+
 from forewarn import entity as entities
 from forewarn.records import InventoryItem, Placement
 from simulator import signals
@@ -10,6 +12,7 @@ from simulator.hardware import Hardware
 from simulator.job import JobRun
 
 SOURCE = "agent"
+NEWER_DRIVER = "580.95.05"
 
 
 class Announcer:
@@ -17,6 +20,16 @@ class Announcer:
 
     def __init__(self, machines: Machines, cluster: str) -> None:
         self._machines, self._cluster = machines, cluster
+        self._updated: set[int] = set()  # nodes with the newer driver
+        self._replaced: dict[str, int] = {}  # how often a device was
+
+    def update_driver(self, node: int) -> None:
+        """Say the newer version from now on."""
+        self._updated.add(node)
+
+    def replace(self, entity: str) -> None:
+        """Say another serial number and uuid from now on."""
+        self._replaced[entity] = self._replaced.get(entity, 0) + 1
 
     def nodes(self, time_unix_nano: int, which: range | None = None) -> list[InventoryItem]:
         """Return an item for every node (of `which`) and its parts, with what is read there."""
@@ -30,6 +43,8 @@ class Announcer:
         own = machines.gpus_of(node)
         out = [self._host(node, now)]
         model = machines.models[node]
+        if node in self._updated:
+            model = replace(model, driver=NEWER_DRIVER)
         out += [self._gpu(gpu, i, model, now) for i, gpu in enumerate(machines.gpus[own])]
         ports = range(own.start, own.stop)
         return out + [self._port(port, now) for port in ports] + self._mounts(node, now)
@@ -81,7 +96,9 @@ class Announcer:
         ]
 
     def _mark(self, entity: str) -> str:
-        return hashlib.sha256(f"{self._cluster}/{entity}".encode()).hexdigest()
+        times = self._replaced.get(entity, 0)
+        text = f"{self._cluster}/{entity}" + (f"/{times}" if times else "")
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def rack_attributes(machines: Machines, rack: int) -> dict[str, str]:

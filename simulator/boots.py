@@ -23,6 +23,18 @@ class Boots:
         """Begin the volatile counters of a node's GPUs anew."""
         self._gpus.reload_driver(self._machines.gpus_of(node))
 
+    def renew(self, node: int, kind: str) -> None:
+        """Change what planned work of a kind changes while a node is off."""
+        where = self._machines.gpus_of(node)
+        if kind == "driver_update":
+            self._announcer.update_driver(node)
+        elif kind == "sensors_replaced":
+            self._gpus.replace_sensors(where)
+        elif kind == "gpu_replaced":
+            first = slice(where.start, where.start + 1)
+            self._gpus.replace(first)
+            self._announcer.replace(self._machines.gpus[where.start])
+
     def boot(self, node: int, second: int) -> list[InventoryItem]:
         """Boot a node; return what its agent announces."""
         self.reload_driver(node)

@@ -50,6 +50,8 @@ def _jobs(scenario: Scenario) -> Iterator[str]:
         yield from _ranks(job, key, scenario.fleet)
         if job.end_seconds and job.end_seconds <= job.start_seconds:
             yield f"{key}.end_seconds: must be after start_seconds ({job.start_seconds:g})"
+        if job.preempt_seconds and job.resume_seconds <= job.preempt_seconds:
+            yield f"{key}.resume_seconds: must be after preempt_seconds ({job.preempt_seconds:g})"
         for other in scenario.job[:number]:
             if _overlap(job, other):
                 yield f"{key}.nodes: {other.name!r} runs on {_shared(job, other)} at that time"

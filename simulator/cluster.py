@@ -29,13 +29,14 @@ from simulator.power import Power
 from simulator.report import PhaseChange, Said, StepReport
 from simulator.reporter import JobFrames
 from simulator.scenario import LiquidCooling, Scenario
+from simulator.seeds import generator
 from simulator.storage import Storages
 from simulator.switches import Switches
 from simulator.troubles import Troubles
 
 INVENTORY_SECONDS = 600  # as the agent's default
 PLACED = frozenset({"running", "restarted"})
-REMOVED = frozenset({"completed", "failed", "node_fail"})
+REMOVED = frozenset({"completed", "failed", "node_fail", "preempted"})
 
 
 class Cluster:
@@ -45,6 +46,8 @@ class Cluster:
         self._scenario = scenario
         machines = self._machines = Machines(scenario.fleet, scenario.period_seconds)
         self._build(scenario, machines, seed)
+        sigma = scenario.imperfection.clock_sigma_seconds
+        self._clocks = generator(seed, "clocks").normal(0.0, 1.0, len(machines.nodes)) * sigma
         start = scenario.start_unix_nano
         self._nodes = Nodes(machines.names, start, seed)
         self._gateway_nodes = Nodes(NAMES, start, seed, "gateways")
@@ -99,7 +102,7 @@ class Cluster:
             second, self._gpus, self._ports, self._switches, self._power, self._knobs
         )
         self._frames.fill(self._readings())
-        self._nodes.offset = self._hosts.clock()
+        self._nodes.offset = self._hosts.clock() + self._clocks
         silent = self._gpus.lost | (self._knobs.silent + self._knobs.missing > 0)
         frames = self._frames.frames(cluster, second, self._nodes, silent, self._knobs.mute > 0)
         return Instant(
@@ -192,6 +195,7 @@ class Cluster:
         self._hosts.blow(self._air.at_nodes(), self._machines.hottest(self._gpus.celsius))
         self._troubles.look(self._hosts)
         self._power.advance(self._hosts.watts(), knobs)
+        self._air.return_heat(self._hosts.watts())
 
     def _readings(self) -> dict[str, Floats]:
         watts = self._machines.total(self._gpus.watts)

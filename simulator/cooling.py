@@ -14,6 +14,7 @@ ROOM_SECONDS, NODE_SECONDS = 900.0, 300.0  # how fast a room's and a node's air 
 NODE_SPREAD_CELSIUS, NODE_WANDER_CELSIUS = 0.6, 0.1
 # In a tray of two rows the rear one breathes what the front one has warmed.
 REAR_CELSIUS = 5.0
+RETURNS_SECONDS = 90.0  # until the air around a rack has mixed
 ROOM_WARMS_SECONDS = 60.0  # a room follows its coolers this slowly
 HUMIDITY_RATIO, DEW_POINT_CELSIUS = 0.42, 10.5
 
@@ -36,6 +37,9 @@ class Air:
         self._rear = np.tile(np.arange(machines.width) >= half, nodes) * REAR_CELSIUS
         self._room_of_node = machines.room_of[machines.rack_of]
         self._sensors = generator(seed, "air.sensors")
+        self._returned: Floats = np.zeros(nodes)
+        full = machines.of_nodes.power_limit_watts * machines.width
+        self._full = full + machines.of_nodes.node_overhead_watts
         self._humid: Floats = np.zeros(len(machines.rooms))
         self._fresh: Floats = np.ones(len(machines.rooms))
 
@@ -59,7 +63,18 @@ class Air:
         """Return the inlet temperature of every node."""
         rooms = self._room + self._warm + self._swing()
         inlet: Floats = self._base + rooms[self._room_of_node] + self._own
-        return inlet
+        return inlet + self._returned
+
+    def return_heat(self, node_watts: Floats) -> None:
+        """Let what the other nodes of a rack blow out come back to a node's inlet, in part."""
+        kelvin = self._cooling.recirculation_celsius
+        if not kelvin:
+            return
+        machines, share = self._machines, node_watts / self._full
+        others = machines.by_rack(share)[machines.rack_of] - share
+        count = np.bincount(machines.rack_of)[machines.rack_of] - 1
+        warm = kelvin * others / np.maximum(count, 1)
+        settle(self._returned, warm, RETURNS_SECONDS, machines.beat)
 
     def at_gpus(self) -> Floats:
         """Return the temperature of the air at every GPU's heat sink."""

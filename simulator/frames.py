@@ -52,6 +52,9 @@ class NodeFrames:
         self._lost_more = generator(seed, "frames.lost.more")
         self._gpu_at = _gpu_positions(blocks)
         self._imperfection = imperfection
+        lossy = generator(seed, "frames.lossy").random(len(machines.nodes))
+        often = np.where(lossy < imperfection.lossy_nodes, imperfection.lossy_factor, 1.0)
+        self._missed: Floats = np.minimum(imperfection.missed_frame * often, 0.5)
 
     def fill(self, readings: dict[str, Floats]) -> None:
         """Take one second's readings: a value per GPU, per port or per node."""
@@ -71,7 +74,7 @@ class NodeFrames:
         """
         gone = lost.reshape(-1, self._machines.width)
         bad = np.atleast_1d(gone.any(axis=1))
-        missed = self._lost.random(len(self._phase)) < self._imperfection.missed_frame
+        missed = self._lost.random(len(self._phase)) < self._missed
         out = []
         for node in np.flatnonzero(nodes.up & ~mute):
             period = self._period(int(node), second, nodes)

@@ -53,6 +53,7 @@ class Gpus:
         leaky = generator(seed, "gpu.leakage").lognormal(0.0, LEAKAGE_SPREAD, count)
         self._leakage: Floats = self.hardware.leakage_watts * leaky
         self._noise = generator(seed, "gpu.noise")
+        self._renewed = generator(seed, "gpu.renewed")
         self._errors = generator(seed, "gpu.errors")
         self.watts: Floats = self._power * self.hardware.idle_watts
         hw = self.hardware
@@ -98,6 +99,24 @@ class Gpus:
         others = (self.braked_seconds, self.uncorrected, self.pending, self.crc, self.recoveries)
         for counter in (*counters, *others, self._fatal):
             counter[where] = 0.0
+
+    def replace_sensors(self, where: slice) -> None:
+        """Give GPUs other sensors: their offsets are others."""
+        count = where.stop - where.start
+        self._offset[where] = self._renewed.normal(0.0, SENSOR_OFFSET_CELSIUS, count)
+
+    def replace(self, where: slice) -> None:
+        """Put other devices of the same model in."""
+        self.replace_sensors(where)
+        count = where.stop - where.start
+        spreads = (POWER_SPREAD, PASTE_SPREAD, SINK_SPREAD, SPEED_SPREAD)
+        own = (self._power, self._paste, self._sink, self.speed_made)
+        for made, spread in zip(own, spreads, strict=True):
+            made[where] = self._renewed.normal(1.0, spread, count).clip(0.85, 1.15)
+        self._ecc_rate[where] = self._renewed.gamma(0.5, 2.0 * ECC_PER_SECOND, count)
+        leaky = self._renewed.lognormal(0.0, LEAKAGE_SPREAD, count)
+        self._leakage[where] = self.hardware.leakage_watts[where] * leaky
+        self._remapped[where] = 0.0
 
     def speed(self) -> Floats:
         """Return how fast each GPU computes, 1 for a nominal one at its training clock."""

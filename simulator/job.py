@@ -45,6 +45,7 @@ class JobRun:
         self._where = slice(int(self.gpus[0]), int(self.gpus[-1]) + 1) if whole else self.gpus
         self.ends = job.end_seconds or math.inf
         self._restart = job.restart_seconds or math.inf
+        self._preempt = job.preempt_seconds or math.inf
         self._noise = generator(seed, f"job:{job.name}")
         self._planner = Planner(job, self.ranks, self._noise)
         self._curve = Curve(seed, job.name, job.first_step)
@@ -153,6 +154,8 @@ class JobRun:
         if self._from >= self.ends:
             self.state = "completed"
             out.append(PhaseChange(self.job.name, "completed", self._from, ""))
+        elif self._from >= self._preempt:
+            out.append(self._make_room())
         elif self._from >= self._restart:
             out.append(self._restart_now())
         elif self._phase in EVENTS:
@@ -164,6 +167,13 @@ class JobRun:
         self._restart, self._phase, self.steps = math.inf, "loading", self._saved
         detail = f"on purpose, from the checkpoint at step {self._saved}"
         return PhaseChange(self.job.name, "restarted", self._from, detail)
+
+    def _make_room(self) -> PhaseChange:
+        """Leave the nodes to somebody else and wait, once; go on from the last checkpoint."""
+        self._preempt, self._phase, self.steps = math.inf, "loading", self._saved
+        self.state, at = "waiting", self._from
+        self.postpone(self.job.resume_seconds)
+        return PhaseChange(self.job.name, "preempted", at, "for a job of higher priority")
 
     def _next(self) -> PhaseName:
         job, done = self.job, self.steps
@@ -231,11 +241,12 @@ class JobRun:
         return share
 
     def _add(self, demand: Demand, share: Floats, load: Load, slow: float = 1.0) -> None:
+        draws = self.job.intensity_ratio if demand is COMPUTE else 1.0
         gpus = self._where
         load.busy[gpus] += demand.busy * share
         load.tensor[gpus] += demand.tensor * share
         load.memory[gpus] += demand.memory * share
-        load.power[gpus] += demand.power * share
+        load.power[gpus] += demand.power * (share * draws)
         load.pcie[gpus] += self._pcie * demand.pcie / slow * share
         load.scale_up[gpus] += self._link * demand.scale_up / slow * share
         load.network[gpus] += self._port * demand.network / slow * share

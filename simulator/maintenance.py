@@ -28,6 +28,7 @@ class Works:
                 events.append(self._announce(work, node, second))
                 self._nodes.go_down(node)
             elif self._is_now(begins + int(work.down_seconds), second):
+                self._boots.renew(node, work.kind)
                 inventory += self._boots.boot(node, second)
         return events, inventory
 

@@ -47,7 +47,7 @@ def test_fleet_has_512_gpus_and_five_faults_of_five_layers() -> None:
 
 def test_healthy_ones_have_no_fault_and_forms_have_every_one_in_every_form() -> None:
     scenarios = {name: simulator.load(path) for name, path in simulator.built_in().items()}
-    for name in ("healthy", "healthy-fleet", "lookalikes"):
+    for name in ("healthy", "healthy-fleet", "lookalikes", "lookalikes-more"):
         assert scenarios[name].fault == ()
     forms = [own for name, own in scenarios.items() if name.startswith("forms-")]
     pairs = {(fault.mode, fault.form) for own in forms for fault in own.fault}
