@@ -83,6 +83,8 @@ class Reporter:
     WORLD_SIZE of the environment. `devices` are the PCI addresses of the rank's accelerators
     (`0000:1a:00.0`) or entities; `stage` and `tensor` the rank's place in pipeline and tensor
     parallelism. The rank whose loss speaks for the job is the `leader`: rank 0 unless told.
+    `parameters` is how many the model has: jobs with as many on as many of the same devices are
+    compared with each other.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Reporter:
         tensor: int | None = None,
         socket: str | os.PathLike[str] | None = None,
         leader: bool | None = None,
+        parameters: float | None = None,
     ) -> None:
         self.faults = 0
         self.dropped = 0
@@ -106,13 +109,14 @@ class Reporter:
         self._step_ended = 0.0
         self._paused_seconds = 0.0
         self._reset()
-        self._introduce(job, rank, world_size, devices, stage, tensor, leader, socket)
+        self._introduce(job, rank, world_size, devices, stage, tensor, leader, socket, parameters)
         atexit.register(self._at_exit)
         _reporters.add(self)
 
     def _reset(self) -> None:
         """Start with an empty queue and no thread: at first, and in a forked child."""
         self._lines: deque[bytes] = deque()
+        self._sending = b""
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
@@ -123,16 +127,10 @@ class Reporter:
 
     @_safe
     def _introduce(
-        self,
-        job: object,
-        rank: int | None,
-        world_size: int | None,
-        devices: Iterable[str],
-        stage: int | None,
-        tensor: int | None,
-        leader: bool | None,
-        socket: str | os.PathLike[str] | None,
-    ) -> None:
+        self, job: object, rank: int | None, world_size: int | None, devices: Iterable[str],
+        stage: int | None, tensor: int | None, leader: bool | None,
+        socket: str | os.PathLike[str] | None, parameters: float | None,
+    ) -> None:  # fmt: skip
         self._path = "" if socket is None else os.fspath(socket)
         rank = int(os.environ.get("RANK", "0")) if rank is None else int(rank)
         size = int(os.environ.get("WORLD_SIZE", "1")) if world_size is None else int(world_size)
@@ -147,6 +145,7 @@ class Reporter:
             "tensor": None if tensor is None else int(tensor),
             "leader": rank == 0 if leader is None else bool(leader),
             "started_unix_nano": time.time_ns(),
+            "parameters": None if parameters is None else int(parameters),
         }
 
     @_safe
@@ -257,7 +256,7 @@ class Reporter:
         with self._changed:
             self._ending = True
             self._changed.notify_all()
-            while self._lines and (left := end - time.monotonic()) > 0:
+            while (self._lines or self._sending) and (left := end - time.monotonic()) > 0:
                 self._changed.wait(left)
         if self._thread is not None:
             self._thread.join(max(0.0, end - time.monotonic()))
@@ -302,34 +301,46 @@ class Reporter:
             self._thread.start()
 
     def _run(self) -> None:
-        while (line := self._first()) is not None:
-            if self._deliver(line):
-                with self._changed:
-                    if self._lines and self._lines[0] is line:
-                        self._lines.popleft()
-                    self._changed.notify_all()
-            else:
+        while self._waiting():
+            if not self._deliver():
                 time.sleep(RETRY_SECONDS)
         self._disconnect()
 
-    def _first(self) -> bytes | None:
+    def _waiting(self) -> bool:
+        """Wait for a line; False at the end."""
         with self._changed:
             while not self._lines and not self._ending:
                 self._changed.wait()
-            return self._lines[0] if self._lines else None
+            return bool(self._lines)
 
-    def _deliver(self, line: bytes) -> bool:
-        """Send one line, connecting first if need be; say whether it went out."""
+    def _deliver(self) -> bool:
+        """Send the oldest line, connecting first if need be; say whether it went out."""
         try:
             connection = self._connection or self._connect()
             if self.dropped != self._told_dropped:
                 told = {"kind": "dropped", "total": self.dropped}
                 connection.sendall(json.dumps(told).encode() + b"\n")
                 self._told_dropped = self.dropped
-            connection.sendall(line)
         except OSError:
             self._disconnect()
             return False
+        return self._send(connection)
+
+    def _send(self, connection: sockets.socket) -> bool:
+        """Send the oldest line; while it is on its way nobody drops it."""
+        with self._changed:
+            self._sending = self._lines.popleft()
+        try:
+            connection.sendall(self._sending)
+        except OSError:
+            self._disconnect()
+            with self._changed:
+                self._lines.appendleft(self._sending)
+                self._sending = b""
+            return False
+        with self._changed:
+            self._sending = b""
+            self._changed.notify_all()
         return True
 
     def _connect(self) -> sockets.socket:

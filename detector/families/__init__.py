@@ -42,7 +42,7 @@ class Families:
         self._series = series
         self.tails = Tails()
         self.band = Band(self.tails)
-        self.counter = Counter()
+        self.counter = Counter(series)
         self.limits = Limits(series)
         self.context = Context(self.tails, series, inventory, self.band.release)
         self.resistance = Resistance(cluster, series, self.context, ledger)
@@ -55,7 +55,7 @@ class Families:
         self.devices = Devices(cluster, series, inventory, ledger, self.population, self.silence)
         self.frozen = Frozen(series, self._fast)
         self.events = Events(cluster, ledger)
-        self.progress = Progress(cluster, ledger)
+        self.progress = Progress(cluster, ledger, inventory)
 
     def adopt(self, arrays: Arrays) -> None:
         """Take over a trained model, and keep what was learned here since."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from detector.families.pace import Rule, Trend
 from detector.families.peers import Verdict
-from detector.families.progress import Rule, Trend
 from detector.families.twins import Panel
 from detector.verdict.ledger import Key, Ledger, identity
 from forewarn import entity as entities

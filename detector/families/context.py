@@ -49,8 +49,8 @@ class State:
     around: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # slot, or -1: not read
     fans: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # likewise
     reasons: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    # of the table: load unit, most load, side, floor, least scale, relative, end
-    terms: F64 = field(default_factory=lambda: np.zeros((0, 7)))
+    # of the table: load unit, most load, side, floor, least scale, relative, end, rest
+    terms: F64 = field(default_factory=lambda: np.zeros((0, 8)))
     lags: F64 = field(default_factory=lambda: np.zeros((0, len(LAGS_SECONDS))))
     last: F64 = field(default_factory=lambda: np.zeros(0))
     age: F64 = field(default_factory=lambda: np.zeros(0))
@@ -207,12 +207,13 @@ class Context:
         """Compare each level with what its load and surroundings explain."""
         s = self._states[wave.block.number]
         expected, scale = s.ridge.expect(s.features, s.fresh)
-        _, _, side, floor, least, relative, end = s.terms[s.fresh].T
+        _, _, side, floor, least, relative, end, rest = s.terms[s.fresh].T
         size = np.where(relative > 0, np.maximum(np.abs(expected), 1e-9), 1.0)
         scale = np.maximum(scale, least * size)
         ready = (s.ridge.ready() & (s.age >= s.settle))[s.fresh]
         residual = wave.values - expected
-        residual = np.where(wave.values >= end, np.maximum(residual, 0), residual)
+        low = s.features[s.fresh, LOADS.start] < rest * s.ridge.mean(LOADS.start)[s.fresh]
+        residual = np.where((wave.values >= end) | low, np.maximum(residual, 0), residual)
         s.residual[s.fresh] = residual
         z = (np.where(side == 0, np.abs(residual), side * residual) / scale).astype(np.float32)
         s.z[s.fresh] = np.where(ready, z, np.nan)
@@ -304,8 +305,8 @@ def _grow(s: State, taken: list[tuple[int, int]], terms: list[Explained]) -> Non
     s.targets, s.loads = np.append(s.targets, own), np.append(s.loads, load)
     for name in ("around", "fans", "reasons"):
         setattr(s, name, np.append(getattr(s, name), np.full(more, -1)))
-    rows = [(own.load_unit, own.load_most, own.side, own.floor, own.least, own.relative, own.end)
-            for own in terms]  # fmt: skip
+    rows = [(own.load_unit, own.load_most, own.side, own.floor, own.least, own.relative, own.end,
+             own.rest) for own in terms]  # fmt: skip
     s.terms = np.vstack([s.terms, np.array(rows, np.float64)])
     s.lags = np.vstack([s.lags, np.zeros((more, len(LAGS_SECONDS)))])
     s.features = np.vstack([s.features, np.zeros((more, SIZE))])

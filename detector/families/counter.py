@@ -1,5 +1,6 @@
 """Family counter: errors that are counted. One where none may be is an event at once; others are
-held against a Gamma-Poisson rate, shrunk to the pooled rate of their class.
+held against a Gamma-Poisson rate, shrunk to the pooled rate of their class. Rates are per hour at
+the usual traffic: where the bytes of a port are read, errors are expected with them.
 
 Real faults are overdispersed, so the predictive tail is negative binomial (facts: index of
 dispersion 3.4 on 584 real node faults); the variance is mu + mu^2 / SHAPE.
@@ -14,12 +15,14 @@ from scipy import stats
 
 from detector.families import floors
 from detector.families.contract import Score
+from detector.families.traffic import Traffic
 from detector.series import (
     F32,
     SIGNALS,
     Block,
     Bool,
     Ints,
+    Series,
     Wave,
     flags,
     floats,
@@ -38,12 +41,13 @@ MAX_SURPRISE = 300.0
 
 @dataclass(slots=True, eq=False)
 class State:
-    """Events and seconds of exposure, both fading over an hour."""
+    """Events, and seconds of exposure at the usual traffic; both fade over an hour."""
 
     at_once: Bool = field(default_factory=flags)
     growing: Bool = field(default_factory=flags)
     events: F32 = field(default_factory=floats)
     seconds: F32 = field(default_factory=floats)
+    traffic: Traffic = field(default_factory=Traffic)
     known: int = 0
 
 
@@ -53,7 +57,8 @@ class Counter:
     family: Family = "counter"
     pauses = False
 
-    def __init__(self) -> None:
+    def __init__(self, series: Series) -> None:
+        self._series = series
         self._states: list[State] = []
         self._pooled = np.zeros(len(SIGNALS), np.float32)
         self._sums: dict[int, NDArray[np.float64]] = {}  # by block: events and seconds by class
@@ -68,6 +73,8 @@ class Counter:
             counts = floors.errors(signal)
             state.at_once[local] = counts and signal.bad is Bad.ANY_INCREASE
             state.growing[local] = counts and signal.bad is not Bad.ANY_INCREASE
+            if state.growing[local]:
+                state.traffic.link(self._series, block, local)
         state.known = block.used
         return state
 
@@ -86,7 +93,7 @@ class Counter:
         """Compare each increase with the expected count of its interval."""
         s = self._states[wave.block.number]
         rate = self._rate(wave, s)
-        mean = rate * wave.dt
+        mean = rate * wave.dt * s.traffic.shares(wave)
         least = np.maximum(HANDFUL, TIMES * mean)
         effect = np.where(wave.mask, wave.delta / least, 0).astype(np.float32)
         surprise = np.zeros(len(effect), np.float32)
@@ -95,7 +102,7 @@ class Counter:
         return Score(surprise, effect, rate, np.sqrt(rate), wave.mask, np.ones_like(wave.mask))
 
     def _rate(self, wave: Wave, s: State) -> F32:
-        """Return the posterior mean rate per second."""
+        """Return the posterior mean rate per second of usual traffic."""
         rows = wave.rows
         prior = self._pooled[wave.block.klass[rows]] * PRIOR_SECONDS
         rate: F32 = (s.events[rows] + prior) / (s.seconds[rows] + PRIOR_SECONDS)
@@ -105,9 +112,11 @@ class Counter:
         """Add events and exposure; a frozen series keeps its rate."""
         s, rows = self._states[wave.block.number], wave.rows
         take = wave.mask & ~frozen
+        exposed = wave.dt * s.traffic.shares(wave)
         fade = np.where(take, 1 - np.clip(wave.dt / MEMORY_SECONDS, 0, 1), 1)
         s.events[rows] = s.events[rows] * fade + np.where(take, wave.delta, 0)
-        s.seconds[rows] = s.seconds[rows] * fade + np.where(take, wave.dt, 0)
+        s.seconds[rows] = s.seconds[rows] * fade + np.where(take, exposed, 0)
+        s.traffic.absorb(wave, take)
 
     def learn(self, block: Block) -> None:
         """Pool the rates of each class over all blocks."""
@@ -129,11 +138,14 @@ class Counter:
 
     def snapshot(self, block: Block) -> dict[str, NDArray[Any]]:
         """Copy the state of a block."""
-        return snapshot(self.state(block), block.used)
+        s = self.state(block)
+        return {**snapshot(s, block.used), "usual": s.traffic.usual[: block.used].copy()}
 
     def restore(self, block: Block, arrays: dict[str, NDArray[Any]]) -> None:
         """Write a snapshot back."""
-        restore(self.state(block), arrays)
+        s, usual = self.state(block), arrays["usual"]
+        restore(s, {name: own for name, own in arrays.items() if name != "usual"})
+        s.traffic.usual[: len(usual)] = usual
 
 
 def _surprise(count: F32, mean: F32) -> F32:

@@ -28,20 +28,24 @@ class Explained(NamedTuple):
     least: float  # a sensor of whole degrees or percents has no smaller noise
     relative: bool = False
     end: float = np.inf  # the level beyond which it cannot go: there it is never too low
+    rest: float = 0.0  # below this share of its mean load it may be at its lowest, not too low
 
 
 # Floors: 4 K is above sensors' disagreement and below what costs a clock step (+18 % of a GPU's
 # thermal resistance are 6 K under load). Fans follow power, air and the hottest device in a curve
-# with bends: on the first warm afternoon they are up to a seventh above what was learned.
+# with bends: on the first warm afternoon they are up to a seventh above what was learned. Where
+# little is drawn they turn at their lowest speed, which no coefficient of load knows.
 # Loads: no accelerator draws 5 kW, no node that is one machine 500 kW.
 EXPLAINED: dict[str, Explained] = {
     "gpu_temperature_celsius": Explained("gpu_power_watts", 100.0, 5e3, 1, 4.0, 0.4),
     "gpu_temperature_margin_celsius": Explained("gpu_power_watts", 100.0, 5e3, -1, 4.0, 0.4),
     "gpu_memory_temperature_celsius": Explained("gpu_power_watts", 100.0, 5e3, 1, 4.0, 0.4),
     "node_fan_speed_ratio": Explained(
-        "node_power_watts", 1000.0, 5e5, 0, 0.20, 0.01, end=SATURATED_RATIO
+        "node_power_watts", 1000.0, 5e5, 0, 0.20, 0.01, end=SATURATED_RATIO, rest=0.7
     ),
-    "node_fan_speed_rpm": Explained("node_power_watts", 1000.0, 5e5, 0, 0.25, 0.012, relative=True),
+    "node_fan_speed_rpm": Explained(
+        "node_power_watts", 1000.0, 5e5, 0, 0.25, 0.012, relative=True, rest=0.7
+    ),
 }
 # Where the air or the coolant around a device is read: signal, at the entity or a parent of it.
 AROUND = (

@@ -1,126 +1,43 @@
 """Family progress: what a training job says of itself, step by step.
 
-NaN at once; a gradient norm that climbs before it; a loss that leaps; steps that got slower; no
-step at all. Checkpoints, evaluations and restarts are known, the first steps are warm-up.
+NaN at once; a gradient norm that climbs before it; a loss that leaps; steps that got slower, within
+the run or since the run before; no step at all. Checkpoints, evaluations, restarts and the tokens
+of a step are known, the first steps are warm-up.
 """
 
 import math
-from bisect import insort
 from collections import deque
 from collections.abc import Callable
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
-
+from detector.families.former import SAME_SECONDS, YOUNG_STEPS, Expected, Former, Kind, slower
+from detector.families.pace import MEMORY_STEPS, WARM_STEPS, Rule, Trend
 from detector.verdict.ledger import Key, Ledger, identity
 from forewarn import entity as entities
 from forewarn.catalogue import CATALOGUE, Movement
-from forewarn.records import NANOSECONDS, Finding, Severity, ValueClass
+from forewarn.inventory import Inventory
+from forewarn.records import NANOSECONDS, Finding, ValueClass
 
-WARM_STEPS = 10
-MEMORY_STEPS = 200  # steps behind the expectation
-DRIFT, DECIDE = 0.5, 8.0  # CUSUM in spreads: slack and threshold (delay about 8 / (shift - 0.5))
-LEAST_SPREAD = 0.01  # of log values: nobody's steps are steadier than 1 %
-CONFIRM_STEPS = 3  # facts: >= 5-10 % median ratio over >= 3 steps takes false alarms to 0
 LOSS_LEAP = 0.3  # log; and 8 spreads
 HANG_STEPS, HANG_SECONDS = 10.0, 60.0  # no step for ten usual steps, and a minute
 PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation that lasts longer is no excuse any more
-QUIET_STEPS = 20  # calm steps that close a finding
+LOST_SECONDS = 180.0  # between two ticks: all readings of that time are lost
 WORD_SECONDS = 5.0  # a job that tells its age each second and skips so much has no word on the bus
 Reached = Callable[[str, str], tuple[float, float]]
-Change = Literal["step_up", "step_down", "grows", "spike"]
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """How one signal of a job is watched: which way is bad and how much of a change matters."""
-
-    movement: Movement
-    ratio: float  # effect floor: median of the latest steps over the expected one
-    confirm: int = CONFIRM_STEPS
-    severity: Severity = "major"
 
 
 RULES: dict[str, Rule] = {
     "job_gradient_norm": Rule("grows", 2.0, 5),
     "job_loss": Rule("spike", math.exp(LOSS_LEAP), 1),
-    "job_step_seconds": Rule("step_up", 1.10),
-    "job_tokens_per_second": Rule("step_down", 1 / 1.10),
-    "job_mfu_ratio": Rule("step_down", 1 / 1.10),
+    "job_step_seconds": Rule("step_up", 1.10, power=1.0),
+    "job_tokens_per_second": Rule("step_down", 1 / 1.10, power=0.0),
+    "job_mfu_ratio": Rule("step_down", 1 / 1.10, power=0.0),
 }
-WATCHED = frozenset({*RULES, "job_last_step_age_seconds"})
+TOKENS = "job_tokens_per_step"
+PARAMETERS = "parameters"  # attribute of a rank: how many the model has
+WATCHED = frozenset({*RULES, TOKENS, "job_last_step_age_seconds"})
 NAN_CODES = {"job_loss": "job.nan:loss", "job_gradient_norm": "job.nan:gradient_norm"}
-
-
-class Trend:
-    """One positive signal in logs: expectation, spread, one-sided CUSUM, confirmation."""
-
-    def __init__(self, rule: Rule) -> None:
-        self.rule = rule
-        self.sign = 1.0 if rule.ratio > 1 else -1.0
-        self._past: deque[float] = deque(maxlen=MEMORY_STEPS)
-        self._sorted: list[float] = []  # the same; what is nearly in order is sorted in no time
-        self._latest: deque[float] = deque(maxlen=2 * rule.confirm - 1)
-        self._sum = 0.0
-        self._calm = 0
-        self._centre = 0.0
-        self.spread = LEAST_SPREAD
-
-    @property
-    def expected(self) -> float:
-        """Return the expected value (the signal's unit)."""
-        return math.exp(self._centre)
-
-    @property
-    def ready(self) -> bool:
-        """Say whether enough steps were seen."""
-        return len(self._past) >= WARM_STEPS
-
-    def effect(self) -> float:
-        """Return the median of the latest steps, as a signed distance in effect floors."""
-        away = median(self._latest) - self._centre
-        return away / abs(math.log(self.rule.ratio))
-
-    def push(self, value: float) -> bool:
-        """Take one value > 0; return whether the change is confirmed by now."""
-        log = math.log(value)
-        self._latest.append(log)
-        if not self.ready:
-            self._learn(log)
-            return False
-        z = self.sign * (log - self._centre) / self.spread
-        self._sum = max(0.0, self._sum + min(z, 2 * DECIDE) - DRIFT)
-        self._calm = self._calm + 1 if z < 3 else 0
-        if self._sum == 0.0 or (self._calm and self._sum < DECIDE):
-            self._learn(log)
-        return self._sum >= DECIDE and self._confirmed()
-
-    def _confirmed(self) -> bool:
-        """Say whether most of the latest steps, so at least `confirm`, are beyond the floor."""
-        away = self.sign * (median(self._latest) - self._centre)
-        full = len(self._latest) == self._latest.maxlen
-        return full and away >= abs(math.log(self.rule.ratio))
-
-    def _learn(self, log: float) -> None:
-        """Take the value into the expectation, clipped at four spreads once there is one."""
-        if len(self._past) >= WARM_STEPS:
-            bound = 4 * self.spread
-            log = min(max(log, self._centre - bound), self._centre + bound)
-        if len(self._past) == self._past.maxlen:
-            self._sorted.remove(self._past[0])
-        self._past.append(log)
-        insort(self._sorted, log)
-        self._centre = median(self._sorted)
-        deviation = median([abs(x - self._centre) for x in self._sorted])
-        self.spread = max(LEAST_SPREAD, 1.4826 * deviation)
-
-    def calm(self) -> bool:
-        """Say whether the change is over."""
-        return self._calm >= QUIET_STEPS
-
-    def restart(self) -> None:
-        """Begin anew: after a restart of the job the expectation is learned again."""
-        self.__init__(self.rule)  # type: ignore[misc]
 
 
 class _Job:
@@ -135,14 +52,19 @@ class _Job:
         self.tells_age = False
         self.step_seconds: deque[float] = deque(maxlen=MEMORY_STEPS)
         self.nan_since: dict[str, float] = {}
+        self.kinds: tuple[Kind, ...] = ()  # of its runs, for `former`
+        self.worse: dict[str, tuple[Expected, float]] = {}  # than before; until when that is news
 
 
 class Progress:
     """The watcher of jobs."""
 
-    def __init__(self, cluster: str, ledger: Ledger) -> None:
+    def __init__(self, cluster: str, ledger: Ledger, inventory: Inventory | None = None) -> None:
         self._cluster, self._ledger = cluster, ledger
+        self._inventory = inventory or Inventory()
         self._jobs: dict[str, _Job] = {}
+        self._former = Former()
+        self._looked = math.inf
 
     def on_state(self, entity: str, state: str, seconds: float) -> list[Finding]:
         """Take a job.state code: phases and restarts excuse what they explain."""
@@ -153,8 +75,10 @@ class Progress:
             job.paused_until = seconds
             job.last_step = max(seconds, job.last_step)  # NaN, no step yet, does not win
         elif state in {"running", "restarted"}:
+            self._former.keep(job.kinds, job.trends)
             self._jobs[entity] = _Job()
         else:  # completed, failed, cancelled …: nothing is expected of it any more
+            self._former.keep(job.kinds, job.trends)
             del self._jobs[entity]
             return self._close_all(entity, seconds)
         return []
@@ -172,7 +96,7 @@ class Progress:
         if "job_step_seconds" in values or "job_loss" in values:
             job.last_step = seconds
         out = [
-            self._trend(job, entity, name, values[name], seconds)
+            self._trend(job, entity, name, values, seconds)
             for name in RULES
             if 0 < values.get(name, math.nan) < math.inf
         ]
@@ -196,12 +120,20 @@ class Progress:
         node and the latest of all nodes of the job have reported; without it all are on time.
         """
         out = []
+        if seconds - self._looked > LOST_SECONDS:
+            self._forgive(seconds)
+        self._looked = seconds
         for entity, job in self._jobs.items():
             if not seconds - job.last_step > HANG_SECONDS and not self._hangs(entity):
                 continue
             now = min(seconds, self._clock(job, entity, reached) if reached else seconds)
             out.append(self._hang(job, entity, now - job.late - job.last_step, now))
         return [finding for finding in out if finding is not None]
+
+    def _forgive(self, seconds: float) -> None:
+        """Count no time in which nobody was heard: nobody knows whether there were steps."""
+        for job in self._jobs.values():
+            job.last_step = max(job.last_step, seconds)
 
     @staticmethod
     def _clock(job: _Job, entity: str, reached: Reached) -> float:
@@ -233,26 +165,57 @@ class Progress:
         })  # fmt: skip
 
     def _trend(
-        self, job: _Job, entity: str, name: str, value: float, seconds: float
+        self, job: _Job, entity: str, name: str, values: dict[str, float], seconds: float
     ) -> Finding | None:
-        trend, key = job.trends[name], (entity, name, "progress")
+        trend, key, value = job.trends[name], (entity, name, "progress"), values[name]
         if name not in {"job_gradient_norm", "job_loss"} and self._paused(job, seconds):
             return None
-        wrong = trend.push(value)
+        wrong = trend.push(value, values.get(TOKENS, math.nan))
+        before = self._before(job, entity, name, seconds)
         open_now = self._ledger.get(key) is not None
-        if open_now and trend.calm():
+        if open_now and before is None and trend.calm():
             return self._ledger.close(key, seconds)
-        if not wrong:
+        if not wrong and before is None:
             return None
-        changes: dict[str, Any] = {"observed": value, "effect": trend.effect()}
+        changes: dict[str, Any] = {"observed": value, "effect": _effect(trend, before)}
         if open_now:
             return self._ledger.update(key, seconds, **changes)
         if self._ledger.cooling(key, seconds):
             return None
         return self._open(key, entity, name, trend.rule.movement, seconds, {
-            **changes, **_expectation(trend, name), "severity": trend.rule.severity,
-            "text": f"{name} of {entity} is {value:.4g}, expected {trend.expected:.4g}",
+            **changes, **_expectation(trend, name, before), "severity": trend.rule.severity,
+            "text": f"{name} of {entity} is {value:.4g}, expected {_level(trend, before):.4g}"
+                    f"{f', as in {before.whose}' if before else ''}",
         })  # fmt: skip
+
+    def _before(self, job: _Job, entity: str, name: str, seconds: float) -> Expected | None:
+        """Return what earlier runs let expect, while this one is worse and that is still news."""
+        trend = job.trends[name]
+        if trend.steps == YOUNG_STEPS:
+            job.kinds = self._kinds(entity)
+            expected = self._former.expect(job.kinds, name, trend)
+            if expected is not None:
+                job.worse[name] = (expected, seconds + SAME_SECONDS)
+        expected, until = job.worse.get(name, (None, 0.0))
+        if expected is None or (seconds < until and slower(trend, expected)):
+            return expected
+        del job.worse[name]
+        return None
+
+    def _kinds(self, entity: str) -> tuple[Kind, ...]:
+        """Return what a run is compared as: this job on so many ranks, such a model on such GPUs.
+
+        The reporter says how many parameters the model has; without it there is the first only.
+        """
+        ranks = self._inventory.ranks(entities.last_name(entity))
+        own = ("job", entity, str(len(ranks)))
+        first = min(ranks, default="")
+        devices = ranks[first].devices if ranks else ()
+        parameters = self._inventory.attribute(first, PARAMETERS) if ranks else None
+        model = self._inventory.attribute(devices[0], "model") if devices else None
+        if not parameters or not model:
+            return (own,)
+        return (own, ("like", parameters, model, str(len(ranks))))
 
     def _hang(self, job: _Job, entity: str, age: float, seconds: float) -> Finding | None:
         key: Key = (entity, "job_last_step_age_seconds", "progress")
@@ -295,14 +258,26 @@ class Progress:
         return [f for k in mine if (f := self._ledger.close(k, seconds)) is not None]
 
 
-def _expectation(trend: Trend, name: str) -> dict[str, Any]:
+def _level(trend: Trend, before: Expected | None) -> float:
+    """Return what was expected (the signal's unit)."""
+    return math.exp(before.log) if before else trend.expected
+
+
+def _effect(trend: Trend, before: Expected | None) -> float:
+    """Return the distance of the latest steps in effect floors, signed."""
+    return (trend.now() - before.log) / math.log(before.ratio) if before else trend.effect()
+
+
+def _expectation(trend: Trend, name: str, before: Expected | None) -> dict[str, Any]:
     """Return expected, low, high, unit and surprise of a trend's finding."""
-    band = math.exp(4 * trend.spread)
-    z = abs(trend.effect() * math.log(trend.rule.ratio)) / trend.spread
+    spread = max(trend.spread, before.spread) if before else trend.spread
+    ratio = before.ratio if before else trend.rule.ratio
+    band, expected = math.exp(4 * spread), _level(trend, before)
+    z = abs(_effect(trend, before) * math.log(ratio)) / spread
     return {
-        "expected": trend.expected,
-        "low": trend.expected / band,
-        "high": trend.expected * band,
+        "expected": expected,
+        "low": expected / band,
+        "high": expected * band,
         "unit": CATALOGUE[name].unit,
         "surprise": min(300.0, z * z / 2 / math.log(10)),
     }

@@ -83,6 +83,11 @@ class Ridge:
         enough: Bool = (count >= READY_SAMPLES) | slow | known
         return enough
 
+    def mean(self, feature: int) -> F64:
+        """Return the mean of a feature in what is committed, by row; 0 before there is any."""
+        mean: F64 = self.committed[:, feature] / np.maximum(self.committed[:, -3], 1.0)
+        return mean
+
     def change(self, reference: F64, weights: F64) -> F64:
         """Return how far the coefficients moved along `weights` since they were `reference`.
 

@@ -16,6 +16,7 @@ from detector.families.context import FEATURES
 from detector.series import Series
 from detector.training import tidy
 from detector.training.collect import collect
+from detector.training.confirmed import Confirmed
 from detector.training.course import Course
 from detector.training.learner import CLUSTER, Learner
 from detector.training.seasons import Seasons
@@ -40,6 +41,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Rows older than what was learned before them: give files in the order of time."""
     unknown: dict[str, int]
     """Signals that the catalogue does not have, with their rows."""
+    confirmed: int = 0
+    """Readings left out because a confirmed incident held their device."""
 
 
 class NothingLearnedError(ForewarnError):
@@ -49,9 +52,12 @@ class NothingLearnedError(ForewarnError):
 
 
 def train(
-    paths: Sequence[Path], inventory: Path | None, progress: Progress
-) -> tuple[Model, Report]:
+    paths: Sequence[Path], inventory: Path | None, progress: Progress,
+    incidents: Path | None = None,
+) -> tuple[Model, Report]:  # fmt: skip
     """Learn from files in the order of time; all of them recordings, or all of them tables.
+
+    What the confirmed ones of `incidents` (a file of JSON lines) held is left out.
 
     Raises:
         ForewarnError: if a file cannot be read or holds nothing to learn from.
@@ -60,12 +66,15 @@ def train(
     recordings = [path.suffix == RECORDING for path in paths]
     if any(recordings) and not all(recordings):
         raise ForewarnError("train: give either recordings (.fwrec) or tables, not both at once")
+    confirmed = Confirmed() if incidents is None else Confirmed.read(incidents)
     if all(recordings):
-        return _from_recordings(paths, progress)
-    return _from_tables(paths, _inventory(inventory), progress)
+        return _from_recordings(paths, confirmed, progress)
+    return _from_tables(paths, _inventory(inventory), confirmed, progress)
 
 
-def _from_recordings(paths: Sequence[Path], progress: Progress) -> tuple[Model, Report]:
+def _from_recordings(
+    paths: Sequence[Path], confirmed: Confirmed, progress: Progress
+) -> tuple[Model, Report]:
     registry, bus = CollectorRegistry(), MemoryBus()
     heads = {path: recording.head(path) for path in paths}
     cluster = next(iter(heads.values())).cluster
@@ -74,7 +83,7 @@ def _from_recordings(paths: Sequence[Path], progress: Progress) -> tuple[Model, 
     for path in sorted(paths, key=lambda own: heads[own].time_unix_nano):
         seconds = groupby(recording.read(path), lambda m: m.append_time_unix_nano // NANOSECONDS)
         for second, messages in seconds:
-            batch = list(messages)
+            batch = [confirmed.message(own) for own in messages]
             count += len(batch)
             course.found(engine.feed(batch))
             course.at(float(second))
@@ -82,16 +91,18 @@ def _from_recordings(paths: Sequence[Path], progress: Progress) -> tuple[Model, 
     course.found(engine.flush())
     refused = bus.consumer(("deadletter",), None, from_beginning=("deadletter",)).poll(0.0, 10**6)
     model = _model(paths, engine.series, engine.families, course, Seasons(), count)
-    return model, Report(rows=count, unusable=len(refused), late=0, unknown={})
+    return model, Report(
+        rows=count, unusable=len(refused), late=0, unknown={}, confirmed=confirmed.left_out
+    )
 
 
 def _from_tables(
-    paths: Sequence[Path], inventory: Inventory, progress: Progress
+    paths: Sequence[Path], inventory: Inventory, confirmed: Confirmed, progress: Progress
 ) -> tuple[Model, Report]:
     learner, seasons, unknown = Learner(inventory), Seasons(), dict[str, int]()
     course, count, unusable = Course(learner.families.tails), 0, 0
     for path in paths:
-        rows = tidy.read(path)
+        rows = confirmed.rows(tidy.read(path))
         seasons.add(rows.names, rows.which, rows.seconds, rows.values)
         slots = learner.place(rows.names)
         for instant in tidy.instants(rows):
@@ -102,7 +113,10 @@ def _from_tables(
         for name, own in rows.unknown.items():
             unknown[name] = unknown.get(name, 0) + own
     model = _model(paths, learner.series, learner.families, course, seasons, count)
-    return model, Report(rows=count, unusable=unusable, late=learner.late, unknown=unknown)
+    return model, Report(
+        rows=count, unusable=unusable, late=learner.late, unknown=unknown,
+        confirmed=confirmed.left_out,
+    )  # fmt: skip
 
 
 def _model(

@@ -107,7 +107,8 @@ class Jobs:
             since_unix_nano=hello.started_unix_nano,
         )
         entity = job.rank_entity(hello.rank)
-        self._outlet.announcer.describe(entity, {"world_size": str(hello.world_size)})
+        known = {"world_size": hello.world_size, "parameters": hello.parameters}
+        self._outlet.announcer.describe(entity, {k: str(v) for k, v in known.items() if v})
         self._outlet.announcer.place(entity, placement)
 
     def _devices(self, hello: Hello) -> tuple[str, ...]:

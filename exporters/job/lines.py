@@ -39,6 +39,7 @@ class Hello(_Line, frozen=True, tag="hello"):
     devices: Annotated[tuple[str, ...], msgspec.Meta(max_length=MAX_DEVICES)] = ()
     stage: Small | None = None
     tensor: Small | None = None
+    parameters: Total | None = None  # of the model
     placed: bool = True  # False where a log was read: nobody knows which rank wrote it, or where
 
 

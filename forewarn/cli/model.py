@@ -25,8 +25,16 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="CSV with a column entity, the others are attributes: model, rack. For tables only.",
 )
+@click.option(
+    "--incidents",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="JSON lines of `forewarn incident list --json`: what the confirmed ones held is left out.",
+)
 @json_option
-def train(files: tuple[Path, ...], out: Path, inventory: Path | None, as_json: bool) -> None:
+def train(
+    files: tuple[Path, ...], out: Path, inventory: Path | None, incidents: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Learn a model from history: what is normal for each device and each hardware model.
 
     FILES are recordings (.fwrec), or tables as Parquet or CSV with the columns time, entity,
@@ -37,6 +45,8 @@ def train(files: tuple[Path, ...], out: Path, inventory: Path | None, as_json: b
     Examples:
       forewarn train monday.fwrec tuesday.fwrec --out model
       forewarn train day-*.parquet --inventory nodes.csv --out model
+      forewarn incident list --limit 1000 --json > incidents.jsonl
+      forewarn train day-*.parquet --incidents incidents.jsonl --out model
       forewarn model show model
     """
     from detector.bundle import save
@@ -47,7 +57,7 @@ def train(files: tuple[Path, ...], out: Path, inventory: Path | None, as_json: b
         def progress(name: str, seconds: float) -> None:
             status.update(f"{name}: {utc(round(seconds * NANOSECONDS))}")
 
-        model, report = learn(files, inventory, progress)
+        model, report = learn(files, inventory, progress, incidents)
     card = save(out, model)
     if as_json:
         emit({"card": card, "report": report})
@@ -111,6 +121,8 @@ def _tell_report(report: "Report") -> None:
     console().print(
         f"{report.rows:,} rows read, {report.unusable:,} unusable, {report.late:,} late"
     )
+    if report.confirmed:
+        console().print(f"{report.confirmed:,} readings left out: confirmed incidents")
     for name, count in sorted(report.unknown.items()):
         console().print(f"[yellow]unknown signal[/] {name}: {count:,} rows left out")
 

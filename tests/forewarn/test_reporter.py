@@ -112,8 +112,9 @@ def test_it_runs_alone(agent: Listener, path: Path) -> None:
 
 def test_a_job_tells_who_it_is_and_how_it_goes(agent: Listener, path: Path) -> None:
     with Reporter(
-        4711, rank=0, world_size=8, devices=["0000:1a:00.0"], stage=1, socket=str(path)
-    ) as own:
+        4711, rank=0, world_size=8, devices=["0000:1a:00.0"], stage=1, socket=str(path),
+        parameters=7e9,
+    ) as own:  # fmt: skip
         own.step(5, loss=0.5, gradient_norm=float("inf"), tokens=100)
         own.step(loss=float("nan"), skipped=True)
         with own.checkpoint():
@@ -125,6 +126,7 @@ def test_a_job_tells_who_it_is_and_how_it_goes(agent: Listener, path: Path) -> N
     (lines,) = agent.connections
     hello, first, second = lines[:3]
     assert (hello["job"], hello["rank"], hello["world_size"], hello["stage"]) == ("4711", 0, 8, 1)
+    assert hello["parameters"] == 7_000_000_000
     assert (hello["devices"], hello["leader"], hello["resumed"]) == (["0000:1a:00.0"], True, False)
     assert (first["step"], first["loss"], first["gradient_norm"]) == (5, 0.5, "inf")
     assert "step_seconds" not in first

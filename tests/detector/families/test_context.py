@@ -184,3 +184,8 @@ def test_rows_with_slowed_clocks_are_not_learned():
     for _ in range(20):
         room.second(620.0)
     assert np.array_equal(ridge.minute[:, -3], before)
+
+
+def test_fan_at_its_lowest_speed_while_little_is_drawn_is_not_told():
+    """A job that stands still: the curve ends at a lowest speed, below what load lets expect."""
+    assert blown([0.05] * 40, warm_minutes=60, watts_then=2000.0) == []

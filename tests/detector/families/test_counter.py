@@ -58,6 +58,43 @@ def test_steady_rate_that_was_learned_is_normal():
     assert [f for f in own.rise(360, 6.0) if f.seq == 1] == []
 
 
+class Traffic:
+    """A port whose errors come with what passes through it."""
+
+    def __init__(self) -> None:
+        self.bench, self.errors, self.bytes, self.now = Bench(), 0.0, 0.0, 0
+        self.random = np.random.default_rng(11)
+
+    def windows(self, count: int, bytes_per_second: float, errors_per_gigabyte: float,
+                read: bool = True):  # fmt: skip
+        found = []
+        for _ in range(count):
+            self.bytes += 10 * bytes_per_second
+            self.errors += self.random.poisson(errors_per_gigabyte * bytes_per_second / 1e8)
+            known = {("nic_rx_bytes_total", PORT): self.bytes} if read else {}
+            found += self.bench.one(self.now, {SYMBOLS: self.errors, **known})
+            self.now += 10
+        return [own for own in found if own.family == "counter"]
+
+
+def test_errors_that_come_with_more_bytes_are_no_growth():
+    own = Traffic()
+    own.windows(180, 1e8, 6.0)
+    assert own.windows(30, 8e8, 6.0) == []
+
+
+def test_without_bytes_as_many_errors_grow():
+    own = Traffic()
+    own.windows(180, 1e8, 6.0, read=False)
+    assert own.windows(30, 8e8, 6.0, read=False)
+
+
+def test_more_errors_per_byte_grow_while_less_passes():
+    own = Traffic()
+    own.windows(180, 1e8, 6.0)
+    assert own.windows(12, 5e7, 120.0)
+
+
 def test_counter_that_may_never_rise_is_an_event_at_once():
     bench = Bench()
     bench.run(range(4), {ECC: 2.0})

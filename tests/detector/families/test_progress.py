@@ -214,3 +214,12 @@ def test_phase_that_is_told_late_does_not_take_the_last_step_back():
     run.steps(50)
     run.progress.on_state(JOB, "checkpoint_end", run.now - 50)
     assert run.progress.on_deadline(run.now + 30) == []
+
+
+def test_time_in_which_nobody_was_heard_is_no_hang():
+    run = Run()
+    run.steps(50)
+    assert run.progress.on_deadline(run.now) == []
+    assert run.progress.on_deadline(run.now + 7200) == []
+    assert run.progress.on_deadline(run.now + 7230) == []
+    assert [f.movement for f in run.progress.on_deadline(run.now + 7290)] == ["step_up"]
