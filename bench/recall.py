@@ -18,26 +18,10 @@ import msgspec
 import runbooks
 import simulator
 from bench import recall_draw, recall_table
-from forewarn import entity as entities
+from bench.reach import Other, others_of
 from forewarn.cli.line import Line
-from forewarn.cli.score import CLOCK_SECONDS, Row, score
+from forewarn.cli.score import Row, score
 from forewarn.config import Settings
-from forewarn.incident import Incident
-from forewarn.records import NANOSECONDS
-from simulator.claims import Claims
-from simulator.faults import FAULTS
-from simulator.fleet import Machines
-from simulator.places import places
-from simulator.scenario import Scenario
-
-
-class Other(msgspec.Struct, frozen=True):
-    """An incident that is no fault's first: `of` is the fault whose reach it lies in, if any."""
-
-    entity: str
-    cause: str
-    seconds: float
-    of: str
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -69,43 +53,11 @@ def run(seed: int, mixed: bool) -> Run:
     result = score(simulation.truth, incidents)
     weak = {(f.mode, f.entity): not recall_draw.matters(f) for f in own.fault}
     by_id = {incident.id: incident for incident in incidents}
-    others = _others([by_id[name] for name in result.others], own)
+    others = others_of([by_id[name] for name in result.others], own)
     return Run(
         seed, mixed, result.rows, tuple(weak[row.mode, row.entity] for row in result.rows),
         others, time.monotonic() - began,
     )  # fmt: skip
-
-
-def _others(incidents: list[Incident], own: Scenario) -> tuple[Other, ...]:
-    """Say of each incident whether it lies in the reach of a fault that had begun."""
-    machines = Machines(own.fleet)
-    known, claims = places(machines, own.job), Claims(machines, own.job)
-    reach = []
-    for fault in own.fault:
-        kind = FAULTS[fault.mode].entity_kind
-        reach.append((fault, claims.nodes(kind, known[kind][fault.entity])))
-    out = []
-    for incident in incidents:
-        begin = (incident.first_evidence_at_unix_nano - own.start_unix_nano) / NANOSECONDS
-        nodes = _nodes(incident, machines, known, claims)
-        fit = (
-            fault.mode for fault, touched in reach
-            if touched & nodes and begin >= fault.onset_seconds - CLOCK_SECONDS
-        )  # fmt: skip
-        cause = incident.hypotheses[0].entry if incident.hypotheses else ""
-        out.append(Other(incident.entity, cause, begin, next(fit, "")))
-    return tuple(out)
-
-
-def _nodes(
-    incident: Incident, machines: Machines, known: dict[str, dict[str, int]], claims: Claims
-) -> frozenset[int]:
-    found: set[int] = set()
-    for entity in (incident.entity, *incident.affected):
-        root, kind = entities.root(entity), entities.kind(entities.root(entity))
-        if kind in known and root in known[kind]:
-            found |= claims.nodes(kind, known[kind][root])
-    return frozenset(found)
 
 
 def path_of(folder: Path, seed: int, mixed: bool) -> Path:

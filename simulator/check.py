@@ -1,5 +1,6 @@
 """Refuses scenarios that contradict themselves; names the key that is wrong."""
 
+import difflib
 import math
 from collections.abc import Iterator
 
@@ -33,6 +34,13 @@ def _models(fleet: Fleet) -> Iterator[str]:
     told = sum(own.nodes for own in fleet.models)
     if fleet.models and told != fleet.nodes:
         yield f"fleet.models: {told} nodes in all, but fleet.nodes is {fleet.nodes}"
+
+
+def _near(word: str, words: list[str]) -> str:
+    """Return what may be meant: the words most like it, else all of them."""
+    if close := difflib.get_close_matches(word, words, n=3, cutoff=0.6):
+        return f"; did you mean {' or '.join(close)}?"
+    return f"; one of {', '.join(words)}"
 
 
 def _jobs(scenario: Scenario) -> Iterator[str]:
@@ -108,10 +116,11 @@ def _during(own: Maintenance, job: Job) -> bool:
 def _fault(fault: Fault, scenario: Scenario, known: Places) -> Iterator[str]:
     mode = FAULTS.get(fault.mode)
     if mode is None:
-        yield f"mode: unknown {fault.mode!r}; one of {', '.join(FAULTS)}"
+        yield f"mode: unknown {fault.mode!r}{_near(fault.mode, list(FAULTS))}"
         return
     if fault.entity not in known[mode.entity_kind]:
-        example = min(known[mode.entity_kind], default="none here")
+        like = difflib.get_close_matches(fault.entity, known[mode.entity_kind], 1, 0.0)
+        example = like[0] if like else "none here"
         yield f"entity: no {mode.entity_kind} {fault.entity!r} in this scenario; as in {example}"
     if mode.cooling not in {"", cooling_kind(scenario)}:
         yield f"mode: {fault.mode} needs {mode.cooling} cooling"

@@ -14,6 +14,7 @@ class Figures:
     """All numbers of `Hardware`, in its units, each as an array over GPUs or over nodes."""
 
     idle_watts: Floats
+    awake_watts: Floats
     dynamic_watts: Floats
     power_limit_watts: Floats
     leakage_watts: Floats

@@ -157,6 +157,7 @@ class Gpus:
         jitter = self._noise.normal(1.0, POWER_JITTER, len(self.watts))
         switching = hw.dynamic_watts * self._power * load.power * jitter
         still = hw.idle_watts * self._power
+        still += hw.awake_watts * load.allocated
         still += self._leakage * (np.exp2((self.celsius - 40.0) / LEAKAGE_DOUBLING_KELVIN) - 1.0)
         self.slowed = self._too_hot.copy()
         wanted = np.where(self.slowed, hw.slowdown_clock_ratio, 1.0)

@@ -9,7 +9,8 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
 
     Thermal resistances are kelvin per watt, in series: silicon, paste (the interface that ages),
     base and fins of the heat sink, the last three with the time constant that each has when
-    healthy. `leakage_watts` is the part of the idle power, at 40 celsius, that grows with heat.
+    healthy. `leakage_watts` is the part of the idle power, at 40 celsius, that grows with heat;
+    `awake_watts` what a device that a job holds draws more than an idle one, where it is known.
     Clocks in hertz, power in watts, memory and rates in bytes.
     """
 
@@ -18,6 +19,7 @@ class Hardware(msgspec.Struct, frozen=True, kw_only=True):
     vendor: str
     driver: str
     idle_watts: float
+    awake_watts: float
     dynamic_watts: float
     power_limit_watts: float
     leakage_watts: float
@@ -60,6 +62,7 @@ H100 = Hardware(
     vendor="nvidia",
     driver="570.172.08",
     idle_watts=72.0,
+    awake_watts=0.0,
     dynamic_watts=585.0,
     power_limit_watts=700.0,
     leakage_watts=15.0,
@@ -110,14 +113,15 @@ A100 = replace(
     H100,
     model="NVIDIA A100-SXM4-80GB",
     node_model="8xA100-SXM4 air",
-    idle_watts=60.0,
+    idle_watts=66.0,
+    awake_watts=22.0,
     dynamic_watts=330.0,
     power_limit_watts=400.0,
     leakage_watts=9.0,
     silicon_kelvin_per_watt=0.008,
     paste_kelvin_per_watt=0.022,
-    base_kelvin_per_watt=0.034,
-    sink_kelvin_per_watt=0.034,
+    base_kelvin_per_watt=0.027,
+    sink_kelvin_per_watt=0.029,
     limit_celsius=85.0,
     clock_max_hertz=1.41e9,
     clock_train_hertz=1.365e9,
@@ -129,7 +133,7 @@ A100 = replace(
     scale_up_bytes_per_second=300e9,
     scale_up_links=12.0,
     pcie_bytes_per_second=32e9,
-    node_overhead_watts=800.0,
+    node_overhead_watts=1450.0,
     node_memory_bytes=1.05e12,
     pci=(
         "0000:07:00.0", "0000:0f:00.0", "0000:47:00.0", "0000:4e:00.0",
@@ -170,7 +174,7 @@ HARDWARE: dict[str, Hardware] = {
 PLATES: dict[str, dict[str, float]] = {  # resistances of base and sink, watts of the rest
     "h100-sxm": {"base": 0.012, "sink": 0.014, "rest": 700.0},
     "h200-sxm": {"base": 0.012, "sink": 0.014, "rest": 700.0},
-    "a100-sxm": {"base": 0.019, "sink": 0.023, "rest": 620.0},
+    "a100-sxm": {"base": 0.0155, "sink": 0.020, "rest": 1130.0},
     "b200-hgx": {"base": 0.0085, "sink": 0.0098, "rest": 1150.0},
 }
 LIQUID: dict[str, Hardware] = {

@@ -204,4 +204,4 @@ class Scenario(_Section, frozen=True, kw_only=True):
     @property
     def learning_seconds(self) -> float:
         """Return the first quarter of the run, in which detectors learn and no fault may begin."""
-        return self.duration_seconds / 4
+        return min(self.duration_seconds / 4, 3600.0)

@@ -83,6 +83,17 @@ from simulator.faults.target_offline import TARGET_OFFLINE
 from simulator.faults.task_hangs import TASK_HANGS
 from simulator.faults.thermal_paste import THERMAL_PASTE
 from simulator.faults.voltage_sags import VOLTAGE_SAGS
+from simulator.scenario import Fault
+
+
+def expected_of(mode: Mode) -> tuple[str, ...]:
+    """Return the runbook entries that a gradual fault of the middle of its range is expected as."""
+    severity = (mode.severities[0] * mode.severities[1]) ** 0.5
+    fault = Fault(
+        mode=mode.name, entity="", onset_seconds=0.0, severity=severity, form="gradual"
+    )  # fmt: skip
+    return mode.expected(fault)
+
 
 FAULTS: dict[str, Mode] = {
     mode.name: mode

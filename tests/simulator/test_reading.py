@@ -84,7 +84,7 @@ BAD = {
     ),
     "no such entity": (
         'name = "x"\n' + fault(entity="node/n99/gpu/0"),
-        "bad.toml: fault[0].entity: no gpu 'node/n99/gpu/0' in this scenario; as in node/n01/gpu/",
+        "bad.toml: fault[0].entity: no gpu 'node/n99/gpu/0' in this scenario; as in node/n0",
     ),
     "wrong kind of entity": (
         'name = "x"\n' + fault(entity="job/a"),
@@ -168,3 +168,14 @@ def test_file_of_bytes_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="no UTF-8"):
         simulator.load(path)
+
+
+def test_a_word_that_is_nearly_right_is_answered_with_the_right_one() -> None:
+    with pytest.raises(ConfigError, match="did you mean clock_held"):
+        simulator.parse('name = "x"\n' + fault(mode="clock_hold"), "bad.toml")
+
+
+def test_every_fault_of_no_draw_stands_in_a_scenario_once() -> None:
+    scenarios = {name: simulator.load(path) for name, path in simulator.built_in().items()}
+    named = {own.mode for name in ("modes-air", "modes-liquid") for own in scenarios[name].fault}
+    assert named == simulator.faults.FAULTS.keys() - set(simulator.drawing.SHOWN)

@@ -206,3 +206,14 @@ def test_noise_of_d_prime_is_the_noise_that_the_simulator_makes() -> None:
     windows = np.array(readings[900:]).reshape(-1, 30, 4).mean(axis=1)
     documented = noise_celsius(Scenario(name="x"))
     assert float(windows.std(axis=0).mean()) == pytest.approx(documented, rel=0.35)
+
+
+def test_what_happens_once_happens_in_slow_fleets_too() -> None:
+    own = fault("ecc_uncorrected", 1.0)
+    machines = Machines(Fleet(nodes=2), beat=15)
+    knobs, seen = Knobs(machines, ("train",)), 0.0
+    for second in range(5, 900, 15):
+        knobs.clear()
+        FAULTS[own.mode].act(own, 0, float(second), knobs)
+        seen += knobs.poisoned[0]
+    assert seen == 1.0
