@@ -6,6 +6,7 @@ lost. No fault: whatever is raised here is false.
 """
 
 import numpy as np
+from msgspec.structs import replace
 
 from simulator.scenario import (
     AirCooling,
@@ -19,13 +20,22 @@ from simulator.scenario import (
 )
 
 SIZES = (2, 4, 8)  # nodes of a group
+PARAMETERS = (7e9, 8e9, 1.3e10, 3.4e10, 7e10)
+RECIRCULATION_CELSIUS = 2.5
 GAP_SECONDS = (180.0, 900.0, 3600.0)  # between two jobs: the next waits, or nobody asks
 LIQUID = LiquidCooling(swing_celsius=1.0, wander_celsius=0.5)
 AIR = AirCooling(swing_celsius=1.5, wander_celsius=0.5)
 
 
-def healthy(nodes: int, days: float, period_seconds: int, seed: int) -> Scenario:
-    """Return a scenario without faults; half of all seeds have a fleet cooled by air."""
+def healthy(
+    nodes: int, days: float, period_seconds: int, seed: int, every_lookalike: bool = False
+) -> Scenario:
+    """Return a scenario without faults; half of all seeds have a fleet cooled by air.
+
+    With `every_lookalike` jobs are preempted and models differ in what they draw, neighbours warm
+    each other, drivers are updated, sensors and devices replaced, and a tenth of the nodes loses
+    frames often; their clocks are off by milliseconds.
+    """
     random = np.random.default_rng(seed)
     cooling: Cooling = AIR if seed % 2 else LIQUID
     fleet = Fleet(nodes=nodes, cooling=cooling, raw_meters=0.25)
@@ -34,11 +44,45 @@ def healthy(nodes: int, days: float, period_seconds: int, seed: int) -> Scenario
     works: list[Maintenance] = []
     for group in _groups(fleet.node_names(), random):
         _fill(group, seconds, period_seconds, random, jobs, works)
-    return Scenario(
+    own = Scenario(
         name=f"healthy-{nodes}", duration_seconds=seconds, period_seconds=period_seconds,
         fleet=fleet, imperfection=Imperfection(failed_reading=5e-5, missed_frame=1e-3),
         job=tuple(jobs), maintenance=tuple(works),
     )  # fmt: skip
+    return _more(own, seed) if every_lookalike else own
+
+
+def _more(own: Scenario, seed: int) -> Scenario:
+    """Add the look-alikes that `healthy` has not by itself; what it drew stays as it is."""
+    random = np.random.default_rng([seed, 1])
+    supply = own.fleet.cooling.supply_celsius - RECIRCULATION_CELSIUS  # else beyond 27 at inlets
+    cooling = replace(
+        own.fleet.cooling, supply_celsius=supply, recirculation_celsius=RECIRCULATION_CELSIUS
+    )
+    lossy = replace(own.imperfection, lossy_nodes=0.1, clock_sigma_seconds=0.002)
+    works = tuple(_other_work(work, random) for work in own.maintenance)
+    return replace(
+        own, fleet=replace(own.fleet, cooling=cooling), imperfection=lossy,
+        job=tuple(_other_model(job, random) for job in own.job), maintenance=works,
+    )  # fmt: skip
+
+
+def _other_work(work: Maintenance, random: np.random.Generator) -> Maintenance:
+    kinds = ("driver_update", "sensors_replaced", "gpu_replaced")
+    kind = str(random.choice(kinds))
+    return replace(work, kind=kind) if work.kind == "reboot" and random.random() < 0.5 else work
+
+
+def _other_model(job: Job, random: np.random.Generator) -> Job:
+    """Let a model draw less than a dense one, be of another size, and make room for a while."""
+    intensity, size = round(float(random.uniform(0.7, 1.05)), 3), float(random.choice(PARAMETERS))
+    job = replace(job, intensity_ratio=intensity, parameters=size)
+    length = job.end_seconds - job.start_seconds
+    if job.restart_seconds or length < 7200 or random.random() > 0.15:
+        return job
+    at = job.start_seconds + float(random.uniform(0.2, 0.6)) * length
+    away = float(random.uniform(600, 0.3 * length))
+    return replace(job, preempt_seconds=round(at), resume_seconds=round(at + away))
 
 
 def _groups(names: tuple[str, ...], random: np.random.Generator) -> list[tuple[str, ...]]:

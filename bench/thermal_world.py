@@ -46,7 +46,7 @@ class World:
         self._knobs = Knobs(self.machines, ())
         self._runs = [JobRun(job, self.machines, seed) for job in self._jobs()]
         self.onset = self._onsets()
-        hw = self.machines.hardware
+        hw = self.machines.models[0]
         rest = hw.silicon_kelvin_per_watt + hw.base_kelvin_per_watt + hw.sink_kelvin_per_watt
         self._severity = RISE * (1 + rest / hw.paste_kelvin_per_watt)
 

@@ -23,6 +23,8 @@ from exporters.registry import COLLECTORS
 from forewarn import config
 from forewarn.bus import TOPICS
 from forewarn.catalogue import CATALOGUE, MOVEMENTS, Signal
+from simulator.faults import FAULTS, expected_of
+from simulator.hardware import HARDWARE
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -197,9 +199,36 @@ def dashboards() -> str:
     return table("Dashboard|Variables|What it shows", rows)
 
 
+def faults() -> str:
+    """Return the table of ways to fail, in the order of FAULTS."""
+    rows = (
+        (f"`{mode.name}`", mode.layer, f"`{mode.entity_kind}`", mode.severity_help,
+         "to ".join(f"{own:g} " for own in mode.severities).strip(), _first_line(mode.act),
+         " or ".join(expected_of(mode)))
+        for mode in FAULTS.values()
+    )  # fmt: skip
+    return table("Mode|Layer|Entity|Severity|From, to|What happens|Expected", rows)
+
+
+def _first_line(act: Callable[..., None]) -> str:
+    about = inspect.getdoc(inspect.getmodule(act)) or ""
+    return " ".join(about.split("\n\n")[0].split())
+
+
+def hardware() -> str:
+    """Return the table of hardware models, as air cools them."""
+    rows = (
+        (f"`{name}`", own.model, f"{own.power_limit_watts:g} W", f"{own.limit_celsius:g} °C",
+         f"{own.clock_max_hertz / 1e9:g} GHz", f"{own.scale_up_links:g}",
+         f"{own.port_bytes_per_second * 8 / 1e9:g} Gb/s")
+        for name, own in HARDWARE.items()
+    )  # fmt: skip
+    return table("Name|Model|Power limit|Slows down near|Clock|Scale-up links|Port", rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "settings": settings, "signals": signals, "movements": movements, "topics": topics,
-    "collectors": collectors, "dashboards": dashboards,
+    "collectors": collectors, "dashboards": dashboards, "faults": faults, "hardware": hardware,
 }  # fmt: skip
 
 

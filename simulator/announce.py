@@ -2,13 +2,17 @@
 
 import hashlib
 
+from msgspec.structs import replace
+
 from forewarn import entity as entities
 from forewarn.records import InventoryItem, Placement
 from simulator import signals
 from simulator.fleet import SHARED, Machines
+from simulator.hardware import Hardware
 from simulator.job import JobRun
 
 SOURCE = "agent"
+NEWER_DRIVER = "580.95.05"
 
 
 class Announcer:
@@ -16,6 +20,16 @@ class Announcer:
 
     def __init__(self, machines: Machines, cluster: str) -> None:
         self._machines, self._cluster = machines, cluster
+        self._updated: set[int] = set()  # nodes with the newer driver
+        self._replaced: dict[str, int] = {}  # how often a device was
+
+    def update_driver(self, node: int) -> None:
+        """Say the newer version from now on."""
+        self._updated.add(node)
+
+    def replace(self, entity: str) -> None:
+        """Say another serial number and uuid from now on."""
+        self._replaced[entity] = self._replaced.get(entity, 0) + 1
 
     def nodes(self, time_unix_nano: int, which: range | None = None) -> list[InventoryItem]:
         """Return an item for every node (of `which`) and its parts, with what is read there."""
@@ -28,20 +42,23 @@ class Announcer:
         machines = self._machines
         own = machines.gpus_of(node)
         out = [self._host(node, now)]
-        out += [self._gpu(gpu, i, now) for i, gpu in enumerate(machines.gpus[own])]
+        model = machines.models[node]
+        if node in self._updated:
+            model = replace(model, driver=NEWER_DRIVER)
+        out += [self._gpu(gpu, i, model, now) for i, gpu in enumerate(machines.gpus[own])]
         ports = range(own.start, own.stop)
         return out + [self._port(port, now) for port in ports] + self._mounts(node, now)
 
     def _host(self, node: int, now: int) -> InventoryItem:
-        hardware = self._machines.hardware
+        hardware = self._machines.models[node]
         attributes = {"vendor": hardware.vendor, "model": hardware.node_model}
         attributes |= rack_attributes(self._machines, int(self._machines.rack_of[node]))
-        own = signals.NODE_SIGNALS + signals.NODE_EVENTS
+        own = signals.NODE_SIGNALS + signals.NODE_MORE_SIGNALS + signals.NODE_EVENTS
         collects = {SOURCE: own, signals.SCHEDULER: signals.SCHEDULER_EVENTS}
         return InventoryItem(self._cluster, self._machines.nodes[node], now, attributes, collects)
 
-    def _gpu(self, gpu: str, index: int, now: int) -> InventoryItem:
-        hardware, mark = self._machines.hardware, self._mark(gpu)
+    def _gpu(self, gpu: str, index: int, hardware: Hardware, now: int) -> InventoryItem:
+        mark = self._mark(gpu)
         attributes = {
             "vendor": hardware.vendor,
             "model": hardware.model,
@@ -51,7 +68,7 @@ class Announcer:
             "driver": hardware.driver,
             "index": str(index),
         }
-        own = signals.GPU_SIGNALS + signals.GPU_EVENTS
+        own = signals.GPU_SIGNALS + signals.GPU_MORE_SIGNALS + signals.GPU_EVENTS
         return InventoryItem(self._cluster, gpu, now, attributes, {SOURCE: own})
 
     def _port(self, port: int, now: int) -> InventoryItem:
@@ -62,7 +79,7 @@ class Announcer:
             "serial": f"MT{self._mark(entity)[:10].upper()}",
             "switch_port": self._machines.switch_port(port),
         }
-        own = signals.NIC_SIGNALS + signals.NIC_EVENTS
+        own = signals.NIC_SIGNALS + signals.NIC_MORE_SIGNALS + signals.NIC_EVENTS
         return InventoryItem(self._cluster, entity, now, attributes, {SOURCE: own})
 
     def _mounts(self, node: int, now: int) -> list[InventoryItem]:
@@ -71,14 +88,17 @@ class Announcer:
         shared = {"type": "nfs4", "device": f"{storage}:{SHARED}", "storage": storage}
         local = {"type": "xfs", "device": "/dev/md0"}
         own, name = {SOURCE: signals.LOCAL_MOUNT_SIGNALS}, machines.local_mounts[node]
-        other, far = {SOURCE: signals.SHARED_MOUNT_SIGNALS}, machines.shared_mounts[node]
+        more = signals.SHARED_MOUNT_MORE_SIGNALS + signals.SHARED_MOUNT_EVENTS
+        other, far = {SOURCE: signals.SHARED_MOUNT_SIGNALS + more}, machines.shared_mounts[node]
         return [
             InventoryItem(self._cluster, name, now, local, own),
             InventoryItem(self._cluster, far, now, shared, other),
         ]
 
     def _mark(self, entity: str) -> str:
-        return hashlib.sha256(f"{self._cluster}/{entity}".encode()).hexdigest()
+        times = self._replaced.get(entity, 0)
+        text = f"{self._cluster}/{entity}" + (f"/{times}" if times else "")
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def rack_attributes(machines: Machines, rack: int) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Refuses scenarios that contradict themselves; names the key that is wrong."""
 
+import difflib
 import math
 from collections.abc import Iterator
 
@@ -17,7 +18,9 @@ def check(scenario: Scenario, where: str) -> None:
         ConfigError: listing every contradiction with its key, each on a line of its own.
 
     """
-    problems = [*_jobs(scenario), *_maintenance(scenario)]
+    problems = list(_models(scenario.fleet))
+    if not problems:
+        problems = [*_jobs(scenario), *_maintenance(scenario)]
     if problems:  # a fault can only be placed among jobs that can be
         raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
     where_is = places(Machines(scenario.fleet), scenario.job)
@@ -25,6 +28,19 @@ def check(scenario: Scenario, where: str) -> None:
         problems += [f"fault[{number}].{text}" for text in _fault(fault, scenario, where_is)]
     if problems:
         raise ConfigError("\n".join(f"{where}: {problem}" for problem in problems))
+
+
+def _models(fleet: Fleet) -> Iterator[str]:
+    told = sum(own.nodes for own in fleet.models)
+    if fleet.models and told != fleet.nodes:
+        yield f"fleet.models: {told} nodes in all, but fleet.nodes is {fleet.nodes}"
+
+
+def _near(word: str, words: list[str]) -> str:
+    """Return what may be meant: the words most like it, else all of them."""
+    if close := difflib.get_close_matches(word, words, n=3, cutoff=0.6):
+        return f"; did you mean {' or '.join(close)}?"
+    return f"; one of {', '.join(words)}"
 
 
 def _jobs(scenario: Scenario) -> Iterator[str]:
@@ -38,12 +54,21 @@ def _jobs(scenario: Scenario) -> Iterator[str]:
             yield f"{key}.nodes: no node {unknown[0]!r}; the fleet has {_range(known)}"
         if len(set(job.nodes)) != len(job.nodes):
             yield f"{key}.nodes: a node is named twice"
+        yield from _one_model(job, key, scenario.fleet)
         yield from _ranks(job, key, scenario.fleet)
         if job.end_seconds and job.end_seconds <= job.start_seconds:
             yield f"{key}.end_seconds: must be after start_seconds ({job.start_seconds:g})"
+        if job.preempt_seconds and job.resume_seconds <= job.preempt_seconds:
+            yield f"{key}.resume_seconds: must be after preempt_seconds ({job.preempt_seconds:g})"
         for other in scenario.job[:number]:
             if _overlap(job, other):
                 yield f"{key}.nodes: {other.name!r} runs on {_shared(job, other)} at that time"
+
+
+def _one_model(job: Job, key: str, fleet: Fleet) -> Iterator[str]:
+    of = dict(zip(fleet.node_names(), fleet.hardware_of_nodes(), strict=True))
+    if len(models := {of[name] for name in job.nodes if name in of}) > 1:
+        yield f"{key}.nodes: are of {' and '.join(sorted(models))}; a job runs on one model"
 
 
 def _ranks(job: Job, key: str, fleet: Fleet) -> Iterator[str]:
@@ -91,10 +116,11 @@ def _during(own: Maintenance, job: Job) -> bool:
 def _fault(fault: Fault, scenario: Scenario, known: Places) -> Iterator[str]:
     mode = FAULTS.get(fault.mode)
     if mode is None:
-        yield f"mode: unknown {fault.mode!r}; one of {', '.join(FAULTS)}"
+        yield f"mode: unknown {fault.mode!r}{_near(fault.mode, list(FAULTS))}"
         return
     if fault.entity not in known[mode.entity_kind]:
-        example = min(known[mode.entity_kind], default="none here")
+        like = difflib.get_close_matches(fault.entity, known[mode.entity_kind], 1, 0.0)
+        example = like[0] if like else "none here"
         yield f"entity: no {mode.entity_kind} {fault.entity!r} in this scenario; as in {example}"
     if mode.cooling not in {"", cooling_kind(scenario)}:
         yield f"mode: {fault.mode} needs {mode.cooling} cooling"

@@ -33,5 +33,6 @@ class Claims:
             "cdu": machines.loop_of,
             "facility": machines.room_of,
             "storage_target": machines.storage_of,
+            "pdu": machines.feed_of,
         }[kind]
         return np.flatnonzero(group_of[machines.rack_of] == index)

@@ -1,7 +1,10 @@
 """The whole cluster, second by second: machines, what cools and powers them, jobs, faults."""
 
+import numpy as np
+
 from forewarn.records import NANOSECONDS, Event, Frame, InventoryItem
 from simulator.announce import Announcer, job_items
+from simulator.boots import Boots
 from simulator.coolant import Coolant
 from simulator.cooling import Air
 from simulator.faults import FAULTS
@@ -18,19 +21,22 @@ from simulator.load import Load
 from simulator.maintenance import Works
 from simulator.nic import Ports
 from simulator.nodes import Nodes
-from simulator.pace import pace
+from simulator.outages import Outages
+from simulator.pace import Strain, pace
 from simulator.places import places
 from simulator.plant import FABRIC, NAMES, POWER, STORAGE, Plant
 from simulator.power import Power
 from simulator.report import PhaseChange, Said, StepReport
 from simulator.reporter import JobFrames
 from simulator.scenario import LiquidCooling, Scenario
+from simulator.seeds import generator
 from simulator.storage import Storages
 from simulator.switches import Switches
 from simulator.troubles import Troubles
 
 INVENTORY_SECONDS = 600  # as the agent's default
-PLACED, REMOVED = frozenset({"running", "restarted"}), frozenset({"completed", "failed"})
+PLACED = frozenset({"running", "restarted"})
+REMOVED = frozenset({"completed", "failed", "node_fail", "preempted"})
 
 
 class Cluster:
@@ -40,6 +46,8 @@ class Cluster:
         self._scenario = scenario
         machines = self._machines = Machines(scenario.fleet, scenario.period_seconds)
         self._build(scenario, machines, seed)
+        sigma = scenario.imperfection.clock_sigma_seconds
+        self._clocks = generator(seed, "clocks").normal(0.0, 1.0, len(machines.nodes)) * sigma
         start = scenario.start_unix_nano
         self._nodes = Nodes(machines.names, start, seed)
         self._gateway_nodes = Nodes(NAMES, start, seed, "gateways")
@@ -55,9 +63,9 @@ class Cluster:
             (FAULTS[own.mode], own, where[FAULTS[own.mode].entity_kind][own.entity])
             for own in scenario.fault
         ]
-        self._maintenance = Works(
-            scenario, machines, self._nodes, self._gpus, self._ports, self._hosts, self._announcer
-        )
+        boots = Boots(machines, self._nodes, self._gpus, self._ports, self._hosts, self._announcer)
+        self._maintenance = Works(scenario, machines, self._nodes, boots)
+        self._outages = Outages(machines, scenario.cluster, self._nodes, boots)
 
     def _build(self, scenario: Scenario, machines: Machines, seed: int) -> None:
         cooling = scenario.fleet.cooling
@@ -84,14 +92,19 @@ class Cluster:
         if second % (INVENTORY_SECONDS * self._machines.beat) == 0:
             inventory += self._inventory(second)
         self._turn_knobs(second)
+        said, announced = self._outages.advance(second, self._knobs)
+        events += said
+        inventory += announced
+        events += self._tell(second)
         self._work(second, job_frames, events, inventory)
         self._physics()
         events += self._happenings.events(
             second, self._gpus, self._ports, self._switches, self._power, self._knobs
         )
         self._frames.fill(self._readings())
-        self._nodes.offset = self._hosts.offset
-        frames = self._frames.frames(cluster, second, self._nodes, self._gpus.lost)
+        self._nodes.offset = self._hosts.clock() + self._clocks
+        silent = self._gpus.lost | (self._knobs.silent + self._knobs.missing > 0)
+        frames = self._frames.frames(cluster, second, self._nodes, silent, self._knobs.mute > 0)
         return Instant(
             time_unix_nano=self._scenario.start_unix_nano + second * NANOSECONDS,
             frames=frames + self._plant_frames(second),
@@ -121,7 +134,7 @@ class Cluster:
                 continue
             for said in self._say(run, number, float(second)):
                 if isinstance(said, StepReport):
-                    frames += reporter.frames(said, self._nodes)
+                    frames += reporter.frames(said, self._nodes, self._knobs.mute > 0)
                     continue
                 events.append(reporter.event(said, self._nodes))
                 if isinstance(said, PhaseChange) and said.state in PLACED | REMOVED:
@@ -129,16 +142,31 @@ class Cluster:
 
     def _say(self, run: JobRun, number: int, second: float) -> list[Said]:
         """Let a job go on for a second, unless what it runs on broke."""
-        out = self._troubles.says(run, second, self._knobs)
+        out = self._troubles.says(run, number, second, self._knobs)
         if run.state == "failed" and self._unfit(run):
             run.postpone(second + 1.0)
         gradient = self._knobs.gradient[run.job.name]
-        starved = float(self._knobs.starved[number])
-        return out + run.advance(second, self._pace, gradient, self._load, starved)
+        knobs = self._knobs
+        hangs = bool(knobs.stuck[number] or knobs.hanging[run.nodes].any())
+        strain = Strain(float(knobs.starved[number]), float(knobs.slower[number]), hangs)
+        return out + run.advance(second, self._pace, gradient, self._load, strain)
 
     def _unfit(self, run: JobRun) -> bool:
         """Say whether the scheduler cannot start a job: a GPU is gone, a port has no link."""
-        return bool(self._knobs.lost[run.gpus].any() or self._ports.down[run.gpus].any())
+        knobs = self._knobs
+        gone = knobs.lost + knobs.silent + knobs.missing + self._ports.down
+        return bool(gone[run.gpus].any() or knobs.down[run.nodes].any())
+
+    def _tell(self, second: int) -> list[Event]:
+        """Return the events that faults of jobs and ranks make."""
+        out = []
+        for what in self._knobs.told:
+            for number, run in enumerate(self._runs):
+                own = what.kind == "job" and what.index == number
+                own |= what.kind == "rank" and bool((run.gpus == what.index).any())
+                if own and run.state == "running":
+                    out.append(self._reporters[number].told(what, float(second), self._nodes))
+        return out
 
     def _place(self, run: JobRun, second: int, removed: bool) -> list[InventoryItem]:
         now = self._nodes.clock(run.nodes[0], second)
@@ -167,10 +195,11 @@ class Cluster:
         self._hosts.blow(self._air.at_nodes(), self._machines.hottest(self._gpus.celsius))
         self._troubles.look(self._hosts)
         self._power.advance(self._hosts.watts(), knobs)
+        self._air.return_heat(self._hosts.watts())
 
     def _readings(self) -> dict[str, Floats]:
         watts = self._machines.total(self._gpus.watts)
-        lost = self._gpus.lost.astype(float)
+        lost = np.maximum(self._gpus.lost, self._knobs.missing).astype(float)
         return {
             **self._gpus.readings(self._load),
             **self._ports.readings(),

@@ -34,9 +34,8 @@ class Coolant:
         self._machines, self._set_point = machines, cooling.coolant_celsius
         made, racks, loops = generator(seed, "coolant.made"), len(machines.racks), machines.loops
         self._noise = generator(seed, "coolant.noise")
-        full = machines.hardware.power_limit_watts * machines.width
-        nodes = np.bincount(machines.rack_of)
-        self._rack_flow = full * nodes * LIQUID_SHARE / (JOULES_PER_LITER_KELVIN * RISE_KELVIN)
+        full = machines.most_by_rack(machines.of_nodes.power_limit_watts * machines.width)
+        self._rack_flow = full * LIQUID_SHARE / (JOULES_PER_LITER_KELVIN * RISE_KELVIN)
         self._loop_flow = np.bincount(machines.loop_of, self._rack_flow)
         self._valve_made = VALVE_RATIO + made.normal(0, VALVE_SPREAD, racks).clip(-0.08, 0.08)
         self.valve: Floats = self._valve_made.copy()
@@ -49,11 +48,14 @@ class Coolant:
         rear = np.tile(np.arange(machines.width) >= half, len(machines.nodes))
         self._way = np.where(rear, 0.75, 0.25)  # share of the rise that lies before a GPU
         self._clogged: Floats = np.zeros(racks)
+        self._leaking: Floats = np.zeros(racks)
+        self._blind: Floats = np.zeros(racks)
 
     def advance(self, gpu_watts: Floats, knobs: Knobs) -> None:
         """Go on by one beat with the heat of all GPUs."""
         loop_of, beat = self._machines.loop_of, self._machines.beat
         self._clogged = knobs.clogged.copy()
+        self._leaking, self._blind = knobs.leaking.copy(), knobs.leak_blind.copy()
         settle(self.pump, 1.0 - knobs.pump_lost, PUMP_SECONDS, beat)
         left = 1.0 - (1.0 - VALVE_SHARE) / ((1.0 - self._clogged) * self.pump[loop_of]) ** 2
         asked = self._valve_made * np.sqrt(VALVE_SHARE / np.maximum(left, 1e-3))
@@ -120,13 +122,15 @@ class Coolant:
         noise = self._noise.normal(size=(3, len(self.share)))
         flow = self._rack_flow * self.share * (1 + FLOW_NOISE * noise[0])
         back = self.supply()[self._machines.loop_of] + self._rise
-        drop = RACK_PASCALS * (self.share / (1.0 - self._clogged)) ** 2
+        flow *= 1.0 - self._leaking
+        drop = RACK_PASCALS * (self.share * (1.0 - self._leaking) / (1.0 - self._clogged)) ** 2
         return {
             "rack_coolant_flow_liters_per_second": flow,
             "rack_coolant_return_temperature_celsius": back + TEMPERATURE_NOISE_CELSIUS * noise[1],
             "rack_coolant_differential_pressure_pascals": drop * (1 + 0.02 * noise[2]),
             "rack_coolant_valve_position_ratio": np.round(self.valve, 2),
-            "rack_leak_detected": np.zeros(len(flow)),
+            "rack_leak_detected": (self._leaking > 0).astype(float),
+            "rack_leak_sensor_fault": self._blind,
         }
 
 

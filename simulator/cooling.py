@@ -14,6 +14,7 @@ ROOM_SECONDS, NODE_SECONDS = 900.0, 300.0  # how fast a room's and a node's air 
 NODE_SPREAD_CELSIUS, NODE_WANDER_CELSIUS = 0.6, 0.1
 # In a tray of two rows the rear one breathes what the front one has warmed.
 REAR_CELSIUS = 5.0
+RETURNS_SECONDS = 90.0  # until the air around a rack has mixed
 ROOM_WARMS_SECONDS = 60.0  # a room follows its coolers this slowly
 HUMIDITY_RATIO, DEW_POINT_CELSIUS = 0.42, 10.5
 
@@ -36,6 +37,11 @@ class Air:
         self._rear = np.tile(np.arange(machines.width) >= half, nodes) * REAR_CELSIUS
         self._room_of_node = machines.room_of[machines.rack_of]
         self._sensors = generator(seed, "air.sensors")
+        self._returned: Floats = np.zeros(nodes)
+        full = machines.of_nodes.power_limit_watts * machines.width
+        self._full = full + machines.of_nodes.node_overhead_watts
+        self._humid: Floats = np.zeros(len(machines.rooms))
+        self._fresh: Floats = np.ones(len(machines.rooms))
 
     def advance(self, knobs: Knobs) -> None:
         """Go on by one beat."""
@@ -46,6 +52,8 @@ class Air:
         noise = self._random.normal(size=len(self._own))
         self._own = wander(self._own, NODE_WANDER_CELSIUS, NODE_SECONDS, noise, beat)
         settle(self._warm, knobs.room_kelvin, ROOM_WARMS_SECONDS, beat)
+        settle(self._humid, knobs.humid, ROOM_WARMS_SECONDS, beat)
+        self._fresh = (knobs.stale == 0).astype(float)
 
     def _swing(self) -> float:
         turn = 2 * math.pi * self._seconds / self._cooling.swing_seconds
@@ -55,7 +63,18 @@ class Air:
         """Return the inlet temperature of every node."""
         rooms = self._room + self._warm + self._swing()
         inlet: Floats = self._base + rooms[self._room_of_node] + self._own
-        return inlet
+        return inlet + self._returned
+
+    def return_heat(self, node_watts: Floats) -> None:
+        """Let what the other nodes of a rack blow out come back to a node's inlet, in part."""
+        kelvin = self._cooling.recirculation_celsius
+        if not kelvin:
+            return
+        machines, share = self._machines, node_watts / self._full
+        others = machines.by_rack(share)[machines.rack_of] - share
+        count = np.bincount(machines.rack_of)[machines.rack_of] - 1
+        warm = kelvin * others / np.maximum(count, 1)
+        settle(self._returned, warm, RETURNS_SECONDS, machines.beat)
 
     def at_gpus(self) -> Floats:
         """Return the temperature of the air at every GPU's heat sink."""
@@ -74,8 +93,8 @@ class Air:
         return {
             "rack_inlet_temperature_celsius": inlet + 0.1 * noise[0, : len(inlet)],
             "facility_room_temperature_celsius": np.round(room + 0.05 * noise[1, :rooms], 1),
-            "facility_relative_humidity_ratio": np.round(humidity, 3),
+            "facility_relative_humidity_ratio": np.round(humidity + self._humid, 3),
             "facility_dew_point_celsius": DEW_POINT_CELSIUS + 0.05 * noise[0, :rooms],
             "facility_it_power_watts": np.round(watts, -2),
-            "facility_data_quality": np.ones(rooms),
+            "facility_data_quality": self._fresh,
         }

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forewarn import entity as entities
+from simulator.figures import Figures
 from simulator.hardware import HARDWARE, LIQUID, Hardware
 from simulator.scenario import Fleet, LiquidCooling
 
@@ -20,18 +21,25 @@ class Machines:
     Every GPU has one network port beside it, so both arrays have the same length. Racks, loops,
     feeds, rooms and storages are numbered in order; `rack_of` is by node, `loop_of` and the others
     by rack. Every rack has one leaf switch of the same number. `beat` is the time between two
-    readings, in seconds: all that moves goes on by so much at once.
+    readings, in seconds: all that moves goes on by so much at once. `models` are the nodes'
+    hardware; `of_gpus` and `of_nodes` its figures as arrays.
     """
 
     def __init__(self, fleet: Fleet, beat: int = 1) -> None:
         self.beat = beat
         self.liquid = isinstance(fleet.cooling, LiquidCooling)
-        self.hardware: Hardware = (LIQUID if self.liquid else HARDWARE)[fleet.hardware]
         self.width = fleet.gpus_per_node
+        known = LIQUID if self.liquid else HARDWARE
+        self.models: list[Hardware] = [known[name] for name in fleet.hardware_of_nodes()]
+        self.of_gpus = Figures(self.models, self.width)
+        self.of_nodes = Figures(self.models)
         self.names = fleet.node_names()
         self.nodes = [entities.path("node", name) for name in self.names]
-        slots = self.hardware.pci[: self.width]
-        self.gpus = [f"{node}/gpu/{slot}" for node in self.nodes for slot in slots]
+        self.gpus = [
+            f"{node}/gpu/{slot}"
+            for node, model in zip(self.nodes, self.models, strict=True)
+            for slot in model.pci[: self.width]
+        ]
         ports = range(self.width)
         self.ports = [f"{node}/nic/mlx5_{i}/port/1" for node in self.nodes for i in ports]
         self.local_mounts = [entities.path("node", name, "mount", LOCAL) for name in self.names]
@@ -83,6 +91,12 @@ class Machines:
     def by_rack(self, per_node: Floats) -> Floats:
         """Sum a value of every node over its rack."""
         return np.bincount(self.rack_of, per_node, len(self.racks)).astype(np.float64)
+
+    def most_by_rack(self, per_node: Floats) -> Floats:
+        """Return what each rack is laid out for: its largest node times its nodes."""
+        first = np.flatnonzero(np.diff(self.rack_of, prepend=-1))
+        largest: Floats = np.maximum.reduceat(per_node, first)
+        return np.bincount(self.rack_of).astype(np.float64) * largest
 
     def switch_port(self, port: int) -> str:
         """Return the switch port that the port `port` (its index) is plugged into."""

@@ -15,14 +15,19 @@ from simulator.nodes import Nodes
 from simulator.scenario import Imperfection
 from simulator.seeds import generator
 from simulator.signals import (
+    GPU_MORE_SIGNALS,
     GPU_SIGNALS,
     LOCAL_MOUNT_SIGNALS,
+    NIC_MORE_SIGNALS,
     NIC_SIGNALS,
+    NODE_MORE_SIGNALS,
     NODE_SIGNALS,
+    SHARED_MOUNT_MORE_SIGNALS,
     SHARED_MOUNT_SIGNALS,
 )
 
 PERIODS = (1, 10, 60)
+Blocks = tuple[tuple[tuple[str, ...], int], ...]  # signals, and how many of a node have them
 
 
 class NodeFrames:
@@ -32,7 +37,10 @@ class NodeFrames:
         self._machines = machines
         width = machines.width
         mounts = ((LOCAL_MOUNT_SIGNALS, 1), (SHARED_MOUNT_SIGNALS, 1))
-        blocks = ((GPU_SIGNALS, width), (NIC_SIGNALS, width), (NODE_SIGNALS, 1), *mounts)
+        core: Blocks = ((GPU_SIGNALS, width), (NIC_SIGNALS, width), (NODE_SIGNALS, 1), *mounts)
+        more: Blocks = ((GPU_MORE_SIGNALS, width), (NIC_MORE_SIGNALS, width))
+        blocks = (*core, *more, (NODE_MORE_SIGNALS, 1), (SHARED_MOUNT_MORE_SIGNALS, 1))
+        self._core = sum(len(names) * count for names, count in core)
         self._signals = [name for names, count in blocks for name in names for _ in range(count)]
         self._first = _first_positions(blocks)
         periods = np.array([CATALOGUE[name].period_seconds for name in self._signals])
@@ -41,11 +49,12 @@ class NodeFrames:
         self._layouts: dict[tuple[int, int], bytes] = {}
         self._phase = generator(seed, "frames.phase").integers(0, 60, len(machines.nodes))
         self._lost = generator(seed, "frames.lost")
-        gpus = len(GPU_SIGNALS) * width
-        self._gpu_at: Indices = np.where(
-            np.arange(len(self._signals)) < gpus, np.arange(len(self._signals)) % width, -1
-        )
+        self._lost_more = generator(seed, "frames.lost.more")
+        self._gpu_at = _gpu_positions(blocks)
         self._imperfection = imperfection
+        lossy = generator(seed, "frames.lossy").random(len(machines.nodes))
+        often = np.where(lossy < imperfection.lossy_nodes, imperfection.lossy_factor, 1.0)
+        self._missed: Floats = np.minimum(imperfection.missed_frame * often, 0.5)
 
     def fill(self, readings: dict[str, Floats]) -> None:
         """Take one second's readings: a value per GPU, per port or per node."""
@@ -55,16 +64,19 @@ class NodeFrames:
             own = values.reshape(nodes, -1)
             self._matrix[:, first : first + own.shape[1]] = own
 
-    def frames(self, cluster: str, second: int, nodes: Nodes, lost: Bools) -> list[Frame]:
+    def frames(
+        self, cluster: str, second: int, nodes: Nodes, lost: Bools, mute: Bools
+    ) -> list[Frame]:
         """Return the frames of all nodes that are up, less those that did not arrive.
 
         Of a GPU that is `lost` every reading fails: the driver still lists it and answers nothing.
+        The agent of a node that is `mute` sends nothing.
         """
         gone = lost.reshape(-1, self._machines.width)
         bad = np.atleast_1d(gone.any(axis=1))
-        missed = self._lost.random(len(self._phase)) < self._imperfection.missed_frame
+        missed = self._lost.random(len(self._phase)) < self._missed
         out = []
-        for node in np.flatnonzero(nodes.up):
+        for node in np.flatnonzero(nodes.up & ~mute):
             period = self._period(int(node), second, nodes)
             seq = nodes.next_seq(int(node), SOURCE)
             if not missed[node]:
@@ -99,12 +111,15 @@ class NodeFrames:
 
     def _fail(self, values: Floats, period: int, silent: Bools | None) -> bytes:
         """Let a few readings fail, and all of silent GPUs: NaN and FAILED, as the agent does."""
-        count = self._lost.poisson(self._imperfection.failed_reading * len(values))
-        if not count and silent is None:
+        core = int(np.searchsorted(self._due[period], self._core))
+        rate, more = self._imperfection.failed_reading, len(values) - core
+        count = self._lost.poisson(rate * core)
+        count_more = self._lost_more.poisson(rate * more)
+        if not count and not count_more and silent is None:
             return b""
         outcome = np.full(len(values), Outcome.OK, dtype=np.uint8)
-        failed = self._lost.integers(0, len(values), count)
-        outcome[failed] = Outcome.FAILED
+        outcome[self._lost.integers(0, core, count)] = Outcome.FAILED
+        outcome[core + self._lost_more.integers(0, more, count_more)] = Outcome.FAILED
         if silent is not None:
             at = self._gpu_at[self._due[period]]
             outcome[(at >= 0) & silent[at]] = Outcome.FAILED
@@ -118,12 +133,15 @@ class NodeFrames:
         return self._layouts[key]
 
     def _describe(self, node: int, period: int) -> Layout:
-        own = self._machines.gpus_of(node)
-        gpus, ports = self._machines.gpus[own], self._machines.ports[own]
+        machines, own = self._machines, self._machines.gpus_of(node)
+        gpus, ports, far = machines.gpus[own], machines.ports[own], machines.shared_mounts[node]
         entities = [*gpus * len(GPU_SIGNALS), *ports * len(NIC_SIGNALS)]
-        entities += [self._machines.nodes[node]] * len(NODE_SIGNALS)
-        entities += [self._machines.local_mounts[node]] * len(LOCAL_MOUNT_SIGNALS)
-        entities += [self._machines.shared_mounts[node]] * len(SHARED_MOUNT_SIGNALS)
+        entities += [machines.nodes[node]] * len(NODE_SIGNALS)
+        entities += [machines.local_mounts[node]] * len(LOCAL_MOUNT_SIGNALS)
+        entities += [far] * len(SHARED_MOUNT_SIGNALS)
+        entities += [*gpus * len(GPU_MORE_SIGNALS), *ports * len(NIC_MORE_SIGNALS)]
+        entities += [machines.nodes[node]] * len(NODE_MORE_SIGNALS)
+        entities += [far] * len(SHARED_MOUNT_MORE_SIGNALS)
         due = self._due[period]
         return layout([(self._signals[i], entities[i]) for i in due])
 
@@ -140,7 +158,17 @@ def layout(pairs: list[tuple[str, str]]) -> Layout:
     )
 
 
-def _first_positions(blocks: tuple[tuple[tuple[str, ...], int], ...]) -> dict[str, int]:
+def _gpu_positions(blocks: Blocks) -> Indices:
+    """Return for each position which GPU of the node it is of, -1 for none."""
+    of_gpus = {GPU_SIGNALS, GPU_MORE_SIGNALS}
+    parts = [
+        np.tile(np.arange(count) if names in of_gpus else np.full(count, -1), len(names))
+        for names, count in blocks
+    ]
+    return np.concatenate(parts)
+
+
+def _first_positions(blocks: Blocks) -> dict[str, int]:
     first: dict[str, int] = {}
     position = 0
     for names, count in blocks:

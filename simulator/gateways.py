@@ -24,9 +24,11 @@ class Gateways:
     """All gateways of a cluster."""
 
     def __init__(self, plant: Plant, nodes: Nodes, imperfection: Imperfection, seed: int) -> None:
-        self._blocks, self._nodes, self._imperfection = plant.blocks, nodes, imperfection
+        self._blocks, self._core = plant.blocks, plant.core
+        self._nodes, self._imperfection = nodes, imperfection
         self._phase = generator(seed, "gateways.phase").integers(0, SLOW_SECONDS, len(NAMES))
         self._lost = generator(seed, "gateways.lost")
+        self._lost_more = generator(seed, "gateways.lost.more")
         self._layouts: dict[tuple[int, bool], list[tuple[bytes, slice]]] = {}
         self._beat = plant.beat
 
@@ -43,7 +45,11 @@ class Gateways:
         values = np.concatenate(
             [readings[name] for names, _ in self._blocks[own] for name in _due(names, slow)]
         )
-        values[self._lost.random(len(values)) < self._imperfection.failed_reading] = np.nan
+        core = sum(len(_due(names, slow)) * len(members) for names, members in self._core[own])
+        chance = np.concatenate(
+            [self._lost.random(core), self._lost_more.random(len(values) - core)]
+        )
+        values[chance < self._imperfection.failed_reading] = np.nan
         out = [
             self._frame(cluster, second, own, data, values[where])
             for data, where in self._layout(own, slow)

@@ -34,13 +34,14 @@ FULL_WIDTH = 16
 BRAKE_CLOCK_RATIO = 0.5
 # A scale-up link that resends loses this share of its throughput per error and second.
 RESEND_SHARE, RESEND_MOST = 0.01, 0.25
+SCALE_UP_SHARE = 0.5  # of an exchange that goes over scale-up links
 
 
 class Gpus:
     """State of all GPUs; arrays are in the order of `Machines.gpus`."""
 
     def __init__(self, machines: Machines, inlet: Floats, seed: int) -> None:
-        self._machines, self.hardware = machines, machines.hardware
+        self._machines, self.hardware = machines, machines.of_gpus
         made = generator(seed, "gpu.made")
         count = len(machines.gpus)
         self._power = made.normal(1.0, POWER_SPREAD, count).clip(0.93, 1.07)
@@ -50,8 +51,9 @@ class Gpus:
         self.speed_made: Floats = made.normal(1.0, SPEED_SPREAD, count)
         self._ecc_rate = made.gamma(0.5, 2.0 * ECC_PER_SECOND, count)
         leaky = generator(seed, "gpu.leakage").lognormal(0.0, LEAKAGE_SPREAD, count)
-        self._leakage: Floats = machines.hardware.leakage_watts * leaky
+        self._leakage: Floats = self.hardware.leakage_watts * leaky
         self._noise = generator(seed, "gpu.noise")
+        self._renewed = generator(seed, "gpu.renewed")
         self._errors = generator(seed, "gpu.errors")
         self.watts: Floats = self._power * self.hardware.idle_watts
         hw = self.hardware
@@ -81,25 +83,53 @@ class Gpus:
         self.recoveries: Floats = np.zeros(count)
         self.width: Floats = np.full(count, float(FULL_WIDTH))
         self._resending: Floats = np.zeros(count)
+        self._links_made = self.hardware.scale_up_links
+        self._links: Floats = self._links_made.copy()
+        self._limit: Floats = self.hardware.power_limit_watts
+        self._memory_kelvin: Floats = np.zeros(count)
+        self._frozen: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self._shown: Floats = np.round(self.celsius)
+        self._rows: Floats = np.zeros(count)
+        self._spent: Floats = np.zeros(count)
+        self._fatal: Floats = np.zeros(count)
 
     def reload_driver(self, where: slice) -> None:
         """Begin the volatile counters anew, as a driver reload or a reboot does."""
         counters = (self.energy, self.capped_seconds, self.slowed_seconds, self.ecc, self.replays)
         others = (self.braked_seconds, self.uncorrected, self.pending, self.crc, self.recoveries)
-        for counter in (*counters, *others):
+        for counter in (*counters, *others, self._fatal):
             counter[where] = 0.0
+
+    def replace_sensors(self, where: slice) -> None:
+        """Give GPUs other sensors: their offsets are others."""
+        count = where.stop - where.start
+        self._offset[where] = self._renewed.normal(0.0, SENSOR_OFFSET_CELSIUS, count)
+
+    def replace(self, where: slice) -> None:
+        """Put other devices of the same model in."""
+        self.replace_sensors(where)
+        count = where.stop - where.start
+        spreads = (POWER_SPREAD, PASTE_SPREAD, SINK_SPREAD, SPEED_SPREAD)
+        own = (self._power, self._paste, self._sink, self.speed_made)
+        for made, spread in zip(own, spreads, strict=True):
+            made[where] = self._renewed.normal(1.0, spread, count).clip(0.85, 1.15)
+        self._ecc_rate[where] = self._renewed.gamma(0.5, 2.0 * ECC_PER_SECOND, count)
+        leaky = self._renewed.lognormal(0.0, LEAKAGE_SPREAD, count)
+        self._leakage[where] = self.hardware.leakage_watts[where] * leaky
+        self._remapped[where] = 0.0
 
     def speed(self) -> Floats:
         """Return how fast each GPU computes, 1 for a nominal one at its training clock."""
         return self.speed_made * self.clock
 
     def exchange(self) -> Floats:
-        """Return by what factor an exchange takes longer: narrow PCIe, links that resend.
+        """Return by what factor an exchange takes longer: narrow PCIe, links that resend or lack.
 
         A network port sends from device memory over PCIe, so half the lanes are half the rate.
         """
         factor: Floats = FULL_WIDTH / self.width / (1.0 - self._resending)
-        return factor
+        lacking = 1.0 - self._links / self._links_made
+        return factor / (1.0 - SCALE_UP_SHARE * lacking)
 
     def advance(
         self,
@@ -116,21 +146,24 @@ class Gpus:
         """
         if braked is not None:
             self.braked = braked
-        self._heat(self._draw_power(load), around, plate, knobs)
+        self._limit = self.hardware.power_limit_watts * (1.0 - knobs.limit_cut)
+        self._heat(self._draw_power(load, knobs), around, plate, knobs)
         self._watch_limit()
         self._break(knobs)
         self._count(knobs)
 
-    def _draw_power(self, load: Load) -> Floats:
+    def _draw_power(self, load: Load, knobs: Knobs) -> Floats:
         hw = self.hardware
         jitter = self._noise.normal(1.0, POWER_JITTER, len(self.watts))
         switching = hw.dynamic_watts * self._power * load.power * jitter
         still = hw.idle_watts * self._power
+        still += hw.awake_watts * load.allocated
         still += self._leakage * (np.exp2((self.celsius - 40.0) / LEAKAGE_DOUBLING_KELVIN) - 1.0)
         self.slowed = self._too_hot.copy()
         wanted = np.where(self.slowed, hw.slowdown_clock_ratio, 1.0)
         wanted = np.where(self.braked, np.minimum(wanted, BRAKE_CLOCK_RATIO), wanted)
-        room = (hw.power_limit_watts - still) / np.maximum(switching, 1.0)
+        wanted = np.minimum(wanted, 1.0 - knobs.clock_held)
+        room = (self._limit - still) / np.maximum(switching, 1.0)
         allowed = np.minimum(wanted, room ** (1 / POWER_EXPONENT))
         self.capped = (allowed < wanted - 1e-9).astype(float)
         self.clock = allowed
@@ -160,7 +193,12 @@ class Gpus:
         self.width = FULL_WIDTH / 2.0**knobs.lanes_halved
         self.uncorrected += knobs.poisoned
         self.pending = np.maximum(self.pending, knobs.poisoned)
+        self.pending = np.maximum(self.pending, knobs.pending)
         self._resending = np.minimum(RESEND_SHARE * knobs.crc, RESEND_MOST)
+        self._links = np.maximum(self._links_made - np.round(knobs.links_lost), 0.0)
+        self._memory_kelvin, self._frozen = knobs.memory_kelvin.copy(), knobs.frozen > 0
+        self._rows, self._spent = np.floor(knobs.remapped), (knobs.remap_failed > 0).astype(float)
+        self._fatal += knobs.fatal_links
 
     def _count(self, knobs: Knobs) -> None:
         beat = self._machines.beat
@@ -179,7 +217,9 @@ class Gpus:
         hw, ones = self.hardware, np.ones(len(self.watts))
         noise = self._noise.normal(size=(6, len(ones)))
         core = np.round(self.celsius + self._offset + SENSOR_NOISE_CELSIUS * noise[0])
+        core = self._shown = np.where(self._frozen, self._shown, core)
         memory = MEMORY_SHARE * self.celsius + MEMORY_OFFSET_CELSIUS + 0.3 * noise[1]
+        memory += self._memory_kelvin
         used = hw.memory_bytes * (0.008 + load.memory_used)
         return {
             "gpu_utilization_ratio": _percent(load.busy + 0.004 * noise[2] * load.allocated),
@@ -196,7 +236,7 @@ class Gpus:
             "scale_up_tx_bytes_per_second": np.abs(load.scale_up * (1 + 0.01 * noise[1])),
             "gpu_memory_used_bytes": np.round(used / 2**20) * 2**20,
             "gpu_energy_joules_total": np.round(self.energy, 3),
-            "gpu_memory_clock_hertz": hw.memory_clock_hertz * ones,
+            "gpu_memory_clock_hertz": hw.memory_clock_hertz,
             "gpu_throttle_power_seconds_total": self.capped_seconds,
             "gpu_throttle_thermal_seconds_total": self.slowed_seconds,
             "gpu_ecc_corrected_errors_total": self.ecc,
@@ -208,10 +248,15 @@ class Gpus:
             "scale_up_crc_errors_total": self.crc,
             "scale_up_replays_total": self.crc,
             "scale_up_recoveries_total": self.recoveries,
-            "gpu_temperature_limit_celsius": hw.limit_celsius * ones,
-            "gpu_power_limit_watts": hw.power_limit_watts * ones,
+            "gpu_temperature_limit_celsius": hw.limit_celsius,
+            "gpu_power_limit_watts": self._limit,
             "gpu_row_remap_corrected_rows_total": self._remapped,
             "gpu_row_remap_pending": self.pending,
+            "gpu_row_remap_uncorrected_rows_total": self._rows,
+            "gpu_row_remap_failed": self._spent,
+            "scale_up_links_up": self._links,
+            "scale_up_links_expected": self._links_made,
+            "scale_up_fatal_errors_total": self._fatal,
         }
 
     def _clock(self, load: Load, noise: Floats) -> Floats:

@@ -8,10 +8,10 @@ from forewarn.records import Event, Severity
 from simulator.announce import SOURCE
 from simulator.fleet import Bools, Floats, Indices, Machines
 from simulator.gpu import HW_BRAKE, HW_SLOWDOWN, HW_THERMAL, Gpus
-from simulator.knobs import Knobs
+from simulator.knobs import Knobs, Telling
 from simulator.nic import Ports
 from simulator.nodes import Nodes
-from simulator.plant import FABRIC, NAMES, POWER, SOURCES, supply
+from simulator.plant import FABRIC, NAMES, POWER, SOURCES, STORAGE, supply
 from simulator.power import Power
 from simulator.switches import Switches
 
@@ -70,7 +70,28 @@ class Happenings:
             out += [self._gpu(int(gpu), what, second) for what in POISONED]
         for node in np.flatnonzero(knobs.killed):
             out.append(self._node(int(node), self._machines.nodes[node], KILLED, second))
+        out += [own for what in knobs.told if (own := self._told(what, second)) is not None]
         return out + self._links(second, ports, switches) + self._shelves(second, power)
+
+    def _told(self, what: Telling, second: int) -> Event | None:
+        """Return an event that a fault makes; None for those of jobs, and of nodes that are off."""
+        machines, index = self._machines, what.index
+        said = What(what.code, what.severity, what.text)
+        if what.kind == "switch":
+            return self._gateway(FABRIC, f"switch/{machines.switches[index]}", said, second)
+        if what.kind == "storage_target":
+            entity = f"storage_target/{machines.storages[index]}"
+            return self._gateway(STORAGE, entity, said, second)
+        where = {
+            "gpu": machines.gpus, "nic_port": machines.ports, "node": machines.nodes,
+            "shared_mount": machines.shared_mounts,
+        }  # fmt: skip
+        if what.kind not in where:
+            return None
+        if what.kind == "gpu":
+            return self._gpu(index, said, second)
+        node = index // machines.width if what.kind == "nic_port" else index
+        return self._node(node, where[what.kind][index], said, second)
 
     def _changes(self, name: str, now: Bools) -> tuple[Indices, Indices]:
         before, self._before[name] = self._before[name], now.copy()
@@ -83,7 +104,8 @@ class Happenings:
         for changed, near, far in ((began, DOWN, PORT_DOWN), (ended, ACTIVE, PORT_UP)):
             for port in map(int, changed):
                 node = port // self._machines.width
-                out.append(self._node(node, self._machines.ports[port], near, second))
+                if self._nodes.up[node]:
+                    out.append(self._node(node, self._machines.ports[port], near, second))
                 if not switches.down[self._machines.rack_of[node]]:
                     entity = self._machines.switch_port(port)
                     out.append(self._gateway(FABRIC, entity, far, second))

@@ -1,11 +1,8 @@
 """Planned work on nodes: a driver reload between jobs, or a reboot that the scheduler announces."""
 
 from forewarn.records import Event, InventoryItem
-from simulator.announce import Announcer
+from simulator.boots import Boots
 from simulator.fleet import Machines
-from simulator.gpu import Gpus
-from simulator.host import Hosts
-from simulator.nic import Ports
 from simulator.nodes import Nodes
 from simulator.scenario import Maintenance, Scenario
 from simulator.signals import SCHEDULER
@@ -14,20 +11,9 @@ from simulator.signals import SCHEDULER
 class Works:
     """Does each piece of work when it is due."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        machines: Machines,
-        nodes: Nodes,
-        gpus: Gpus,
-        ports: Ports,
-        hosts: Hosts,
-        announcer: Announcer,
-    ) -> None:
+    def __init__(self, scenario: Scenario, machines: Machines, nodes: Nodes, boots: Boots) -> None:
         self._works, self._cluster = scenario.maintenance, scenario.cluster
-        self._machines, self._nodes = machines, nodes
-        self._gpus, self._ports, self._hosts = gpus, ports, hosts
-        self._announcer = announcer
+        self._machines, self._nodes, self._boots = machines, nodes, boots
 
     def advance(self, second: int) -> tuple[list[Event], list[InventoryItem]]:
         """Do what falls on this beat; return what is told of it."""
@@ -37,12 +23,13 @@ class Works:
             node, begins = self._machines.node(work.node), int(work.at_seconds)
             if work.kind == "driver_reload":
                 if self._is_now(begins, second):
-                    self._gpus.reload_driver(self._machines.gpus_of(node))
+                    self._boots.reload_driver(node)
             elif self._is_now(begins, second):
                 events.append(self._announce(work, node, second))
                 self._nodes.go_down(node)
             elif self._is_now(begins + int(work.down_seconds), second):
-                inventory += self._boot(node, second)
+                self._boots.renew(node, work.kind)
+                inventory += self._boots.boot(node, second)
         return events, inventory
 
     def _is_now(self, at: int, second: int) -> bool:
@@ -61,12 +48,3 @@ class Works:
             boot_id=self._nodes.boot_id[node],
             seq=self._nodes.next_seq(node, SCHEDULER),
         )
-
-    def _boot(self, node: int, second: int) -> list[InventoryItem]:
-        where = self._machines.gpus_of(node)
-        self._gpus.reload_driver(where)
-        self._ports.reboot(where)
-        self._hosts.reboot(node)
-        self._nodes.come_up(node, second)
-        now = self._nodes.clock(node, second)
-        return self._announcer.nodes(now, range(node, node + 1))

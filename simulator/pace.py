@@ -16,7 +16,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     `speed` of computing, 1 is nominal; `exchange` is a factor on the time of communication,
     `copy` one on the copying of data; `data` the share of a step that a rank waits for data beyond
     the ordinary; `stalled` seconds lost while links retrain; `down` ports without a link;
-    `storage` a factor on loading and checkpoints.
+    `storage` a factor on loading, `writing` one on checkpoints, by node too.
     """
 
     speed: Floats
@@ -26,6 +26,22 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
     stalled: Floats
     down: Bools
     storage: Floats
+    writing: Floats
+
+
+class Strain(msgspec.Struct, frozen=True):
+    """What ails a job as a whole.
+
+    `starved` is the share of a step that all ranks wait for data, `slower` the share by which all
+    compute longer, `stuck` says that one of them hangs.
+    """
+
+    starved: float = 0.0
+    slower: float = 0.0
+    stuck: bool = False
+
+
+AT_REST = Strain()
 
 
 def pace(
@@ -40,4 +56,5 @@ def pace(
         stalled=ports.stalled,
         down=ports.down,
         storage=storages.slowdown(),
+        writing=storages.writing(),
     )

@@ -19,6 +19,7 @@ def places(machines: Machines, jobs: tuple[Job, ...]) -> Places:
         "cdu": [f"cdu/{name}" for name in machines.loops],
         "facility": [f"facility/{name}" for name in machines.rooms],
         "storage_target": [f"storage_target/{name}" for name in machines.storages],
+        "pdu": [f"pdu/{name}" for name in machines.feeds],
         "job": [f"job/{job.name}" for job in jobs],
     }
     out = {kind: {name: i for i, name in enumerate(own)} for kind, own in names.items()}

@@ -32,12 +32,19 @@ class Plant:
         feeds = [f"pdu/{name}" for name in machines.feeds]
         switches = [f"switch/{name}" for name in machines.switches]
         storages = [f"storage_target/{name}" for name in machines.storages]
-        self.blocks: tuple[list[Block], ...] = (
+        self.core: tuple[list[Block], ...] = (
             building,
             [(signals.RACK_POWER_SIGNALS, racks), (signals.FEED_SIGNALS, feeds)],
             [(signals.SWITCH_SIGNALS, switches), (signals.SWITCH_PORT_SIGNALS, switch_ports)],
             [(signals.STORAGE_SIGNALS, storages)],
         )
+        more: tuple[list[Block], ...] = (
+            [(signals.RACK_COOLANT_MORE_SIGNALS, racks)] if machines.liquid else [],
+            [],
+            [(signals.SWITCH_PORT_MORE_SIGNALS, switch_ports)],
+            [(signals.STORAGE_MORE_SIGNALS, storages)],
+        )
+        self.blocks = tuple(core + behind for core, behind in zip(self.core, more, strict=True))
 
     def items(self, cluster: str, now: int) -> list[InventoryItem]:
         """Return an item for everything that gateways read, with all that read it."""
@@ -49,6 +56,10 @@ class Plant:
                     own[source] = own.get(source, ()) + names
         for entity in self._switch_ports:
             collects[entity][SOURCES[FABRIC]] += signals.SWITCH_PORT_EVENTS
+        for name in self._machines.switches:
+            collects[f"switch/{name}"][SOURCES[FABRIC]] += signals.SWITCH_EVENTS
+        for name in self._machines.storages:
+            collects[f"storage_target/{name}"][SOURCES[STORAGE]] += signals.STORAGE_EVENTS
         for rack, count in enumerate(supplies(self._machines)):
             for number in range(1, int(count) + 1):
                 entity = supply(self._machines, rack, number)
@@ -61,10 +72,11 @@ class Plant:
 
     def _attributes(self) -> dict[str, dict[str, str]]:
         machines, out = self._machines, {}
+        first = [int(machines.nodes_in(rack)[0]) for rack in range(len(machines.racks))]
         for rack, name in enumerate(machines.racks):
             own = rack_attributes(machines, rack)
             del own["rack"]
-            out[f"rack/{name}"] = own | {"model": machines.hardware.node_model + " rack"}
+            out[f"rack/{name}"] = own | {"model": machines.models[first[rack]].node_model + " rack"}
             place = {"rack": name, "room": own["room"]}
             out[f"switch/{machines.switches[rack]}"] = place | {"model": "leaf 64x400G"}
         for number, name in enumerate(machines.loops):

@@ -16,9 +16,9 @@ FEED_HEADROOM_RATIO = 1.5
 
 def largest_watts(machines: Machines) -> Floats:
     """Return the largest draw of each rack."""
-    hardware = machines.hardware
-    node = hardware.power_limit_watts * machines.width + 1.3 * hardware.node_overhead_watts
-    return np.bincount(machines.rack_of).astype(np.float64) * node
+    own = machines.of_nodes
+    node = own.power_limit_watts * machines.width + 1.3 * own.node_overhead_watts
+    return machines.most_by_rack(node)
 
 
 def supplies(machines: Machines) -> Floats:
@@ -41,6 +41,8 @@ class Power:
         self.up: Floats = self.supplies.copy()
         self._watts: Floats = np.zeros(len(machines.racks))
         self._braked: Bools = np.zeros(len(machines.racks), dtype=bool)
+        self._foreign: Floats = np.zeros(len(machines.feeds))
+        self._sag: Floats = self._foreign.copy()
 
     def braked(self) -> Bools:
         """Return for each GPU whether its rack holds the power brake."""
@@ -50,6 +52,7 @@ class Power:
     def advance(self, node_watts: Floats, knobs: Knobs) -> None:
         """Go on by one second: overloaded units pull the brake until all of them are back."""
         self._watts = self._machines.by_rack(node_watts)
+        self._foreign, self._sag = knobs.foreign_share.copy(), knobs.sag.copy()
         self.up = np.maximum(self.supplies - knobs.supplies_lost, 1.0)
         overloaded = self._watts > self.up * SUPPLY_WATTS
         self._braked = (self._braked & (self.up < self.supplies)) | overloaded
@@ -58,8 +61,10 @@ class Power:
         """Return what shelves and distribution units report."""
         machines, feeds = self._machines, len(self._rated)
         noise = self._noise.normal(size=(2, max(len(self._watts), feeds)))
-        watts = np.bincount(machines.feed_of, self._watts, feeds)
-        volts = FEED_VOLTS * (1 + FEED_NOISE * noise[1, :feeds])
+        own: Floats = np.bincount(machines.feed_of, self._watts, feeds).astype(np.float64)
+        volts = FEED_VOLTS * (1 + FEED_NOISE * noise[1, :feeds]) * (1.0 - self._sag)
+        others = self._foreign * self._rated * FEED_VOLTS * math.sqrt(3) * POWER_FACTOR
+        watts = own + others
         amperes = watts / (volts * math.sqrt(3) * POWER_FACTOR)
         return {
             "rack_power_watts": np.round(self._watts * (1 + 0.003 * noise[0, : len(self._watts)])),

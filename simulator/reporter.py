@@ -5,9 +5,10 @@ import numpy as np
 from forewarn import entity as entities
 from forewarn.records import Event, Frame, Severity
 from forewarn.wire import encode_layout
-from simulator.fleet import Floats, Machines
+from simulator.fleet import Bools, Floats, Machines
 from simulator.frames import layout
 from simulator.job import JobRun
+from simulator.knobs import Telling
 from simulator.nodes import Nodes
 from simulator.report import LogLine, PhaseChange, StepReport
 from simulator.signals import CHECKPOINT_SIGNALS, JOB_SIGNALS, RANK_SIGNALS
@@ -23,15 +24,15 @@ class JobFrames:
         self.entity = entities.path("job", run.job.name)
         self._source = f"reporter:{run.job.name}"
         self._layouts: dict[tuple[int, bool], bytes] = {}
-        job, hardware = run.job, machines.hardware
+        job, hardware = run.job, machines.models[run.nodes[0]]
         peak = hardware.peak_flops_per_second * len(run.gpus)
         tokens = job.mfu_ratio * peak * job.step_seconds / (6.0 * job.parameters)
         # Six operations a parameter and token, forward and backward (PaLM, appendix B).
         self.tokens = max(round(tokens / TOKENS_QUANTUM), 1) * TOKENS_QUANTUM
         self._flops_per_token, self._peak = 6.0 * job.parameters, peak
 
-    def frames(self, report: StepReport, nodes: Nodes) -> list[Frame]:
-        """Return the frames of one step."""
+    def frames(self, report: StepReport, nodes: Nodes, mute: Bools) -> list[Frame]:
+        """Return the frames of one step, passed on by the agents of nodes that are not `mute`."""
         ranks = np.stack(
             [
                 np.full(len(report.compute), report.step_seconds),
@@ -43,6 +44,8 @@ class JobFrames:
         width = self._machines.width
         out = []
         for place, node in enumerate(self._run.nodes):
+            if mute[node]:
+                continue
             values = ranks[:, place * width : (place + 1) * width].ravel()
             if place == 0:
                 values = np.concatenate([values, self._job_values(report)])
@@ -97,6 +100,15 @@ class JobFrames:
             self._layouts[key] = encode_layout(layout(pairs))
         return self._layouts[key]
 
+    def told(self, what: Telling, second: float, nodes: Nodes) -> Event:
+        """Return an event that a fault makes, of the job or of the rank on a GPU."""
+        if what.kind == "job":
+            entity, rank = self.entity, 0
+        else:
+            rank = int(np.flatnonzero(self._run.gpus == what.index)[0])
+            entity = f"{self.entity}/rank/{rank}"
+        return self._event(entity, what.code, what.severity, what.text, rank, second, nodes)
+
     def event(self, said: PhaseChange | LogLine, nodes: Nodes) -> Event:
         """Return a change of state as an event of rank 0's node, a line as one of its rank's."""
         if isinstance(said, LogLine):
@@ -106,7 +118,7 @@ class JobFrames:
             )
         why = f" ({said.detail})" if said.detail else ""
         text = f"job {said.job}: {said.state} after step {self._run.steps}{why}"
-        severity: Severity = "major" if said.state == "failed" else "info"
+        severity: Severity = "major" if said.state in {"failed", "node_fail"} else "info"
         code = f"job.state:{said.state}"
         return self._event(self.entity, code, severity, text, 0, said.seconds, nodes)
 

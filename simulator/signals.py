@@ -70,14 +70,36 @@ STORAGE_SIGNALS = tuple("""
 storage_read_bytes_total storage_write_bytes_total storage_target_io_seconds_total
 storage_errors_total storage_target_used_ratio
 """.split())  # fmt: skip
+# Read by every agent too, but they stand behind the others in a frame, so that what the others draw
+# by chance stays what it was.
+GPU_MORE_SIGNALS = tuple("""
+gpu_row_remap_uncorrected_rows_total gpu_row_remap_failed scale_up_links_up
+scale_up_links_expected scale_up_fatal_errors_total
+""".split())  # fmt: skip
+NIC_MORE_SIGNALS = tuple("""
+nic_rx_out_of_sequence_packets_total nic_packet_sequence_errors_total nic_out_of_buffer_drops_total
+nic_pfc_rx_pause_frames_total nic_pfc_tx_pause_frames_total nic_pcie_link_width
+nic_pcie_link_width_max
+""".split())  # fmt: skip
+NODE_MORE_SIGNALS = ("node_tcp_sent_segments_total", "node_tcp_retransmitted_segments_total")
+SHARED_MOUNT_MORE_SIGNALS = ("storage_client_evictions_total", "storage_rpc_timeouts_total")
+SWITCH_PORT_MORE_SIGNALS = ("switch_port_pfc_rx_pause_frames_total",)
+RACK_COOLANT_MORE_SIGNALS = ("rack_leak_sensor_fault",)
+STORAGE_MORE_SIGNALS = ("storage_metadata_operations_total", "storage_metadata_latency_seconds")
 SCHEDULER = "scheduler"  # the source of maintenance
 GPU_EVENTS = ("gpu.clock_event", "nvidia.xid")
-NIC_EVENTS = ("nic.link_state",)
-NODE_EVENTS = ("kernel.oom",)
-SCHEDULER_EVENTS = ("node.maintenance",)
+NIC_EVENTS = ("nic.link_state", "nic.module_event", "nic.fw_health")
+NODE_EVENTS = (
+    "kernel.oom", "kernel.event", "kernel.aer", "kernel.mce", "nvidia.sxid", "bmc.sel",
+    "nvme.event",
+)  # fmt: skip
+SCHEDULER_EVENTS = ("node.maintenance", "slurm.node_state")
+SHARED_MOUNT_EVENTS = ("storage.mount_state",)
+STORAGE_EVENTS = ("storage.target_state",)
+SWITCH_EVENTS = ("switch.sensor",)
 SWITCH_PORT_EVENTS = ("switch.port_state",)
 SUPPLY_EVENTS = ("psu.state",)
-RANK_EVENTS = ("nccl.error", "job.log_event")
+RANK_EVENTS = ("nccl.error", "cuda.error", "job.log_event", "rank.replay_mismatch")
 RANK_SIGNALS = tuple("""
 rank_step_seconds rank_compute_seconds rank_data_wait_seconds rank_communication_seconds
 """.split())  # fmt: skip
@@ -87,4 +109,4 @@ job_completed_steps_total job_communication_seconds
 """.split())  # fmt: skip
 CHECKPOINT_SIGNALS = ("job_checkpoint_seconds",)  # of jobs that make checkpoints
 # A NaN loss is seen where the loss is collected.
-JOB_EVENTS = ("job.state", "job.nan")
+JOB_EVENTS = ("job.state", "job.nan", "job.config")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from simulator.fleet import Floats, Machines
-from simulator.pace import Pace
+from simulator.pace import Pace, Strain
 from simulator.scenario import Job
 
 # Step to step, a healthy rank's compute time varies by 0.5 to 1 % and ranks differ by 0.3 %
@@ -44,10 +44,11 @@ class Step:
         self.exchanging = float(self.waiting.max())
         self.end = self.exchanging + exchange
 
-    def hold(self, second: float) -> None:
-        """Let the step stand still for the second from `second`: nobody can exchange."""
-        self.end += 1.0
-        self.exchanging = second + 1.0 if second >= self.exchanging else self.exchanging + 1.0
+    def hold(self, second: float, beat: float = 1.0) -> None:
+        """Let the step stand still for the beat from `second`: nobody can exchange."""
+        self.end += beat
+        after = second if second >= self.exchanging else self.exchanging
+        self.exchanging = after + beat
 
 
 class Planner:
@@ -56,11 +57,12 @@ class Planner:
     def __init__(self, job: Job, ranks: Ranks, noise: np.random.Generator) -> None:
         self._job, self._ranks, self._noise = job, ranks, noise
 
-    def plan(self, start: float, pace: Pace, starved: float) -> Step:
-        """Return a step from `start`; `starved` is the share of it that all ranks lack data."""
+    def plan(self, start: float, pace: Pace, strain: Strain) -> Step:
+        """Return a step from `start`."""
         job, gpus, noise = self._job, self._ranks.gpus, self._noise
-        data = self._data(pace, starved)
+        data = self._data(pace, strain.starved)
         nominal = job.step_seconds * (1.0 - job.exchange_ratio) * self._ranks.work
+        nominal = nominal * (1.0 + strain.slower)
         varied = noise.normal(1.0, COMPUTE_NOISE, len(gpus)).clip(0.95, 1.2)
         slow = float(pace.exchange[gpus].max())
         exchange = job.step_seconds * job.exchange_ratio * slow

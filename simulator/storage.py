@@ -15,6 +15,8 @@ NODE_BYTES_PER_SECOND = 10e9
 PREFETCH_FACTOR, STARVED_SHARE = 3.0, 0.03
 SLOT_SHARE = 0.6  # of a slow operation is spent waiting for a slot of the client
 OPERATION_BYTES = 1 << 20
+LOOKUPS_PER_SECOND, METADATA_SECONDS = 2000.0, 8e-4
+METADATA_FREE = 3.0  # times the ordinary load that a metadata server takes without queueing
 BACKLOG_PER_SECOND = 4.0  # requests held back, per time slower
 
 
@@ -34,6 +36,14 @@ class Storages:
         self._backlogged: Floats = np.zeros(nodes)
         self._saturation: Floats = np.ones(count)
         self._moving: Floats = np.zeros(nodes)
+        self._far: Floats = np.ones(nodes)
+        self._filled: Floats = np.zeros(count)
+        self._metadata: Floats = np.ones(count)
+        self._writes: Floats = np.ones(count)
+        self._rare = generator(seed, "storage.rare")
+        self._lookups: Floats = np.zeros(count)
+        self._evictions: Floats = np.zeros(nodes)
+        self._timeouts: Floats = np.zeros(nodes)
 
     def waiting(self) -> Floats:
         """Return the share of a step that ranks of each node wait for data beyond the ordinary."""
@@ -46,9 +56,23 @@ class Storages:
         factor: Floats = np.sqrt(self._saturation[self._of_node])
         return factor
 
+    def writing(self) -> Floats:
+        """Return by what factor checkpoints of each node take longer."""
+        factor: Floats = self.slowdown() * self._writes[self._of_node]
+        return factor
+
+    def _suffer(self, knobs: Knobs) -> None:
+        self._far, self._filled = knobs.far.copy(), knobs.target_filled.copy()
+        self._metadata, self._writes = knobs.metadata.copy(), knobs.writes_slow.copy()
+        rate = self._beat * LOOKUPS_PER_SECOND * self._metadata
+        self._lookups += self._rare.poisson(rate)
+        self._evictions += knobs.evicted
+        self._timeouts += knobs.unanswered
+
     def advance(self, load: Load, knobs: Knobs) -> None:
         """Go on by one beat."""
         self._saturation, beat = knobs.saturation.copy(), self._beat
+        self._suffer(knobs)
         count = len(self._read)
         self._read += np.floor(beat * np.bincount(self._of_node, load.storage_read, count))
         self._written += np.floor(beat * np.bincount(self._of_node, load.storage_write, count))
@@ -64,7 +88,7 @@ class Storages:
     def mounts(self) -> dict[str, Floats]:
         """Return what the clients report, by node."""
         noise = self._noise.normal(size=(2, len(self._moving)))
-        factor = self._saturation[self._of_node]
+        factor = self._saturation[self._of_node] * self._far
         latency = LATENCY_SECONDS * factor * (1.0 + BUSY_FACTOR * self._moving.clip(0, 1))
         latency *= np.exp(LATENCY_NOISE * noise[0])
         waiting = np.where(factor > PREFETCH_FACTOR, SLOT_SHARE * latency, 2e-4)
@@ -74,14 +98,22 @@ class Storages:
             "storage_rpc_slot_wait_seconds": waiting * np.exp(0.3 * noise[1]),
             "storage_rpc_backlogged_requests_total": self._backlogged,
             "storage_mount_probe_seconds": 1.2e-3 * factor * np.exp(0.3 * noise[1]),
+            "storage_client_evictions_total": self._evictions,
+            "storage_rpc_timeouts_total": self._timeouts,
         }
 
     def targets(self) -> dict[str, Floats]:
         """Return what the servers report."""
+        queued = np.maximum(self._metadata / METADATA_FREE, 1.0)
+        used: Floats = np.maximum(self._used, self._filled).round(4)
+        latency: Floats = METADATA_SECONDS * queued
+        latency *= self._rare.lognormal(0.0, LATENCY_NOISE, len(self._read))
         return {
             "storage_read_bytes_total": self._read,
             "storage_write_bytes_total": self._written,
             "storage_target_io_seconds_total": self._busy_seconds,
             "storage_errors_total": np.zeros(len(self._read)),
-            "storage_target_used_ratio": np.round(self._used, 4),
+            "storage_target_used_ratio": used,
+            "storage_metadata_operations_total": self._lookups,
+            "storage_metadata_latency_seconds": latency,
         }

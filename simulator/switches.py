@@ -5,6 +5,7 @@ import numpy as np
 from simulator.fleet import UPLINKS, Bools, Floats, Indices, Machines
 from simulator.knobs import Knobs
 from simulator.load import Load
+from simulator.nic import PAUSES_PER_SECOND
 from simulator.seeds import generator
 from simulator.wander import settle
 
@@ -30,9 +31,8 @@ class Switches:
         of_uplink: Indices = np.repeat(np.arange(racks), UPLINKS)
         self._rack_of: Indices = np.concatenate([self._rack_of_port, of_uplink])
         self._is_uplink = np.arange(len(self._rack_of)) >= len(self._rack_of_port)
-        self._capacity = np.where(
-            self._is_uplink, UPLINK_BYTES_PER_SECOND, machines.hardware.port_bytes_per_second
-        )
+        uplinks = np.full(racks * UPLINKS, UPLINK_BYTES_PER_SECOND)
+        self._capacity: Floats = np.concatenate([machines.of_gpus.port_bytes_per_second, uplinks])
         count = len(self._rack_of)
         self._rx: Floats = np.floor(made.uniform(1e13, 1e16, count))
         self._tx: Floats = np.floor(made.uniform(1e13, 1e16, count))
@@ -44,6 +44,9 @@ class Switches:
         self._celsius = SWITCH_CELSIUS + made.normal(0, 1.5, racks)
         self.down: Bools = np.zeros(racks, dtype=bool)
         self._congestion: Floats = np.zeros(racks)
+        self._credits: Floats = np.zeros(racks)
+        self._rare = generator(seed, "switch.rare")
+        self._pauses: Floats = np.zeros(count)
 
     def entities(self) -> list[str]:
         """Return the ports, in order."""
@@ -67,7 +70,18 @@ class Switches:
         self._symbols += self._errors.poisson(beat * SYMBOL_ERRORS_PER_SECOND, len(rate))
         over = self._congestion[self._rack_of] * self._is_uplink
         self._discards += self._errors.poisson(beat * DISCARDS_PER_SECOND * over)
-        self._waits += np.floor(beat * 2e4 * rate / self._capacity * (1.0 + 4.0 * over))
+        self._credits = knobs.credits.copy()
+        crowd = 1.0 + 4.0 * over + self._credits[self._rack_of]
+        self._waits += np.floor(beat * 2e4 * rate / self._capacity * crowd)
+        self._discards += self._rare.poisson(beat * knobs.dropped[self._rack_of] * self._is_uplink)
+        self._pauses += self._rare.poisson(beat * self._paused(knobs, rate))
+
+    def _paused(self, knobs: Knobs, rate: Floats) -> Floats:
+        """Return pause frames that each port receives, per second."""
+        uplinks = np.zeros(len(rate) - len(self._rack_of_port))
+        storm = knobs.storm[self._rack_of] * ~self._is_uplink
+        paused: Floats = np.concatenate([knobs.pausing, uplinks]) + storm
+        return paused + PAUSES_PER_SECOND * (rate > 0)
 
     def _traffic(self, network: Floats) -> Floats:
         racks = np.bincount(self._rack_of_port, network, len(self.down))
@@ -91,6 +105,7 @@ class Switches:
             "switch_port_symbol_errors_total": self._symbols,
             "switch_port_tx_wait_ticks_total": self._waits,
             "switch_port_buffer_watermark_bytes": BUFFER_BYTES * fill * np.exp(0.1 * noise[1]),
+            "switch_port_pfc_rx_pause_frames_total": self._pauses,
         }
         silent = self.down[self._rack_of]
         warm = self._celsius + self._warm + 0.3 * noise[0, : len(self.down)]

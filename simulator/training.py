@@ -30,5 +30,6 @@ class Curve:
         loss = LOSS_FLOOR + LOSS_SPAN * math.exp(-seen / LOSS_STEPS)
         if gradient.factor > LOSS_FOLLOWS_ABOVE:
             loss *= 1.0 + 0.1 * math.log(gradient.factor / LOSS_FOLLOWS_ABOVE)
+        loss *= gradient.loss
         norm_now = GRADIENT_NORM * gradient.factor * np.exp(GRADIENT_NOISE * norm)
         return loss * (1.0 + LOSS_NOISE * batch), float(norm_now)

@@ -100,7 +100,8 @@ FLOW = frozenset(
     "nic_tx_wait_ticks_total nic_cnp_sent_packets_total nic_cnp_handled_packets_total "
     "nic_ecn_marked_packets_total nic_pfc_tx_pause_frames_total nic_pfc_rx_pause_frames_total "
     "switch_port_tx_wait_ticks_total switch_port_pfc_rx_pause_frames_total "
-    "switch_port_pfc_tx_pause_frames_total nic_rx_out_of_sequence_packets_total".split()
+    "switch_port_pfc_tx_pause_frames_total nic_rx_out_of_sequence_packets_total "
+    "storage_metadata_operations_total".split()
 )
 # Settings and capabilities that twins have in common from the first sample on: no level to learn.
 CONFIGURED = frozenset(

@@ -4,6 +4,7 @@ from forewarn import codes
 
 NORMAL = (
     "job.state:running", "job.state:pending", "job.state:completing", "job.state:completed",
+    "job.state:preempted",  # the scheduler's right; what comes again and again it counts itself
     "job.state:checkpoint_begin", "job.state:checkpoint_end",
     "job.state:evaluation_begin", "job.state:evaluation_end",
     "nic.link_state:init", "nic.link_state:armed", "nic.link_state:active", "nic.link_state:up",

@@ -16,7 +16,9 @@ from forewarn.records import Event, Finding
 
 WORK = "node.maintenance:any"  # planned work begins or has ended
 # After one of these the job's own signals come no more: they are over, not healthy.
-JOB_ENDS = frozenset({"job.state:completed", "job.state:failed", "job.state:cancelled"})
+JOB_ENDS = frozenset(
+    f"job.state:{state}" for state in ("completed", "failed", "cancelled", "preempted", "node_fail")
+)
 
 
 class JobEnd(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from forewarn import entity as entities
 from forewarn import wire
+from forewarn.balance import Balance
 from forewarn.bus import Consumer, Message, TopicName
 from forewarn.config import Settings
 from forewarn.deadletter import DeadLetters
@@ -21,6 +22,8 @@ from forewarn.records import Event, Finding, Frame, InventoryItem
 
 if TYPE_CHECKING:
     from runbooks import Table
+
+BALANCE_DAYS = 60.0  # the longest window there is
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -104,6 +107,13 @@ class Line:
     def incidents(self) -> list[Incident]:
         """Return every incident in its latest revision, oldest first."""
         return sorted(self._store.incidents(), key=lambda own: own.detected_at_unix_nano)
+
+    def balance(self) -> Balance:
+        """Return what the budget promised up to now, and what came of it."""
+        from detector.incidents.balance import BudgetQuery, balance
+
+        query = BudgetQuery(days=BALANCE_DAYS, until=self.now)
+        return balance(self._store, self._decide.budget, query)
 
     def close(self) -> None:
         """Close the database."""

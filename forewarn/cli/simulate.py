@@ -32,28 +32,34 @@ Put = Callable[[TopicName, str, bytes, int], None]
 @click.option("--publish", is_flag=True, help="Publish to the configured bus, in real time.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Times real time.")
 @click.option("--serve", metavar="HOST:PORT", help="With --publish: show the readings on /metrics.")
+@click.option("--modes", is_flag=True, help="List the ways to fail that a scenario may name.")
 @click.option("--truth", "only_truth", is_flag=True, help="Print the ground truth only.")
 @json_option
 @click.pass_obj
 def simulate(
     invocation: Invocation, scenario: str | None, drawn: int | None, seed: int, out: Path | None,
-    publish: bool, speed: float, serve: str | None, only_truth: bool, as_json: bool,
+    publish: bool, speed: float, serve: str | None, modes: bool, only_truth: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Simulate a cluster from SCENARIO: a TOML file, or the name of a built-in one.
 
-    Built in are demo (64 GPUs), fleet (512), healthy, healthy-fleet, lookalikes and, each fault in
-    each form, forms-*. Without --out, --publish or --truth every frame is printed, one JSON object
-    a line.
+    Built in are demo (64 GPUs), fleet (512), healthy, healthy-fleet, lookalikes, lookalikes-more,
+    the faults of a draw each in each form, forms-*, and all others once, modes-*. What a scenario
+    file may hold is in docs/simulator.md and its JSON Schema. Without --out, --publish or --truth
+    every frame is printed, one JSON object a line.
 
     \b
     Examples:
       forewarn simulate demo --out demo.fwrec && forewarn replay demo.fwrec
       forewarn simulate --draw 7 --truth
+      forewarn simulate --modes
       forewarn --config forewarn.toml simulate healthy --publish --speed 10
       forewarn --config forewarn.toml simulate demo --publish --serve 127.0.0.1:9467
     """
     import simulator
 
+    if modes:
+        _list_modes(as_json)
+        return
     if serve and not publish:
         raise click.UsageError("--serve shows what --publish sends; give both")
     own = _scenario(scenario, drawn)
@@ -86,6 +92,26 @@ def _scenario(scenario: str | None, drawn: int | None) -> "Scenario":
         known = ", ".join(simulator.built_in())
         raise click.UsageError(f"no file and no built-in scenario {name!r}; built in: {known}")
     return simulator.load(path)
+
+
+def _list_modes(as_json: bool) -> None:
+    """Say of every way to fail where it can happen, how strong, and what should be found."""
+    from simulator.faults import FAULTS, expected_of
+
+    for mode in FAULTS.values():
+        low, high = mode.severities
+        expected = expected_of(mode)
+        if as_json:
+            emit({"kind": "mode", "mode": mode.name, "layer": mode.layer,
+                  "entity_kind": mode.entity_kind, "cooling": mode.cooling,
+                  "severity": mode.severity_help, "severities": mode.severities,
+                  "expected": expected})  # fmt: skip
+            continue
+        cooling = f", {mode.cooling} cooling" if mode.cooling else ""
+        click.echo(
+            f"{mode.name}: {mode.layer}, at a {mode.entity_kind}{cooling}; severity {low:g} to "
+            f"{high:g} ({mode.severity_help}); expected {' or '.join(expected)}"
+        )
 
 
 def messages(instant: "Instant") -> Iterator[tuple[TopicName, str, bytes]]:

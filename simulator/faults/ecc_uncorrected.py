@@ -14,7 +14,7 @@ def act(fault: Fault, index: int, seconds: float, knobs: Knobs) -> None:
     """Add corrected errors before, and the uncorrected one."""
     if fault.form == "gradual":
         knobs.ecc[index] += fault.severity * level(fault, seconds)
-    if begins(fault, seconds):
+    if begins(fault, seconds, knobs.beat):
         knobs.poisoned[index] = 1.0
 
 

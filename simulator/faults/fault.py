@@ -14,7 +14,10 @@ from simulator.fleet import Machines
 from simulator.knobs import Knobs
 from simulator.scenario import Fault, Scenario
 
-Layer = Literal["gpu", "scale_up", "pcie", "nic", "switch", "storage", "host", "facility", "job"]
+Layer = Literal[
+    "gpu", "scale_up", "pcie", "nic", "switch", "storage", "host", "clock", "facility", "job",
+    "telemetry",
+]  # fmt: skip
 PERSISTENCE_SECONDS = 30.0
 D_PRIME_MOST = 300.0
 
@@ -73,9 +76,19 @@ def developed_seconds(fault: Fault, seconds: float) -> float:
     return since
 
 
-def begins(fault: Fault, seconds: float) -> bool:
-    """Say whether the fault comes (again) to its full level in this second."""
-    return level(fault, seconds) >= 1.0 > level(fault, seconds - 1.0)
+def begins(fault: Fault, seconds: float, beat: float) -> bool:
+    """Say whether the fault comes (again) to its full level in the beat up to `seconds`."""
+    return level(fault, seconds) >= 1.0 > level(fault, seconds - beat)
+
+
+def comes(fault: Fault, seconds: float, beat: float) -> bool:
+    """Say whether something that has no warning happens in the beat up to `seconds`.
+
+    At the onset; in the intermittent form again with every beat of it.
+    """
+    if fault.form == "intermittent":
+        return begins(fault, seconds, beat)
+    return active(fault, seconds) and not active(fault, seconds - beat)
 
 
 BURSTS = 2  # that come before what stays, in the intermittent form of faults that do not heal

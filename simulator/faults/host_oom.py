@@ -21,7 +21,7 @@ def _climb(fault: Fault, seconds: float) -> float:
 
 def act(fault: Fault, index: int, seconds: float, knobs: Knobs) -> None:
     """Take memory; at the end of the climb the kernel kills and memory is free again."""
-    climb, before = _climb(fault, seconds), _climb(fault, seconds - 1.0)
+    climb, before = _climb(fault, seconds), _climb(fault, seconds - knobs.beat)
     if 0.0 < climb < 1.0:
         knobs.memory_taken[index] = fault.severity * climb
     if climb >= 1.0 > before:

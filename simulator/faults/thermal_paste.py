@@ -40,7 +40,7 @@ def noise_celsius(scenario: Scenario) -> float:
 
 def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:
     """Return the rise at training power, before the device protects itself, in noises."""
-    hardware = machines.hardware
+    hardware = machines.models[machines.gpus.index(fault.entity) // machines.width]
     watts = hardware.idle_watts + TRAINING_SHARE * hardware.dynamic_watts
     rise = fault.severity * hardware.paste_kelvin_per_watt * watts
     return cut(rise / noise_celsius(scenario))

@@ -84,6 +84,12 @@ def test_unknown_scenario_names_those_that_are_built_in() -> None:
     assert "healthy" in result.stderr
 
 
+def test_ways_to_fail_are_listed_with_their_place_and_strength() -> None:
+    result = _run("simulate", "--modes")
+    assert result.returncode == 0
+    assert "clock_held: gpu, at a gpu; severity 0.1 to 0.5" in result.stdout
+
+
 def test_without_a_name_the_user_confirms(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOGNAME", "ada")
     by = next(own for own in incident.confirm.params if own.name == "by")

@@ -73,7 +73,7 @@ def test_step_of_load_rises_with_the_time_constants_of_the_sink() -> None:
 
 def test_good_paste_never_throttles_in_training() -> None:
     bench = Bench(1.0)
-    assert bench.run(1200).max() < MACHINES.hardware.limit_celsius
+    assert bench.run(1200).max() < MACHINES.models[0].limit_celsius
     assert not bench.gpus.slowed_seconds.any()
 
 
@@ -81,7 +81,7 @@ def test_bad_paste_throttles_at_the_limit_and_only_that_gpu() -> None:
     bench = Bench(0.93)
     bench.run(600)
     bench.knobs.paste[5] = 6.0
-    hardware, slowed = MACHINES.hardware, np.zeros(len(INLET), dtype=bool)
+    hardware, slowed = MACHINES.models[0], np.zeros(len(INLET), dtype=bool)
     for _ in range(300):
         was_hot = bench.gpus.celsius[5] >= hardware.limit_celsius - hardware.slowdown_margin_celsius
         bench.run(1)
@@ -103,7 +103,7 @@ def test_throttled_gpu_runs_slower_cooler_and_says_so() -> None:
     readings = {name: own[2] for name, own in bench.gpus.readings(bench.load).items()}
     assert bench.gpus.speed()[2] == pytest.approx(0.55 * speed)
     assert bench.gpus.watts[2] < 0.5 * watts
-    assert readings["gpu_core_clock_hertz"] < 0.6 * MACHINES.hardware.clock_train_hertz
+    assert readings["gpu_core_clock_hertz"] < 0.6 * MACHINES.models[0].clock_train_hertz
     assert int(readings["gpu_clock_event_reasons"]) == HW_THERMAL | HW_SLOWDOWN
     assert readings["gpu_throttle_thermal_seconds_total"] == 1
 
@@ -111,7 +111,7 @@ def test_throttled_gpu_runs_slower_cooler_and_says_so() -> None:
 def test_power_limit_holds_and_is_told_as_power_cap() -> None:
     bench = Bench(1.25)
     bench.run(300)
-    limit = MACHINES.hardware.power_limit_watts
+    limit = MACHINES.models[0].power_limit_watts
     assert bench.gpus.watts.max() <= limit + 1e-6
     reasons = bench.gpus.readings(bench.load)["gpu_clock_event_reasons"].astype(int)
     assert np.all(reasons & POWER_CAP)
@@ -123,7 +123,7 @@ def test_idle_gpu_says_idle() -> None:
     bench.run(5)
     readings = bench.gpus.readings(bench.load)
     assert np.all(readings["gpu_clock_event_reasons"] == IDLE)
-    assert np.all(readings["gpu_core_clock_hertz"] == MACHINES.hardware.clock_idle_hertz)
+    assert np.all(readings["gpu_core_clock_hertz"] == MACHINES.models[0].clock_idle_hertz)
 
 
 def test_devices_of_one_model_differ() -> None:

@@ -33,6 +33,7 @@ class Bench:
         return Pace(
             speed=self.speed, exchange=self.ports.slowdown(), copy=ones, data=self.data,
             stalled=self.ports.stalled, down=self.ports.down, storage=self.storage,
+            writing=self.storage,
         )  # fmt: skip
 
     def run(self, start: int, end: int) -> list[Said]:

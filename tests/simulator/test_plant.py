@@ -68,7 +68,7 @@ def test_conductance_of_healthy_parts_is_one() -> None:
 
 def test_supplies_carry_a_full_rack_with_one_to_spare() -> None:
     power, knobs = Power(MACHINES, 1), Knobs(MACHINES, ())
-    full = MACHINES.hardware.power_limit_watts * 8 + 1.3 * MACHINES.hardware.node_overhead_watts
+    full = MACHINES.models[0].power_limit_watts * 8 + 1.3 * MACHINES.models[0].node_overhead_watts
     node_watts = np.full(16, full)
     knobs.supplies_lost[0] = 1
     power.advance(node_watts, knobs)

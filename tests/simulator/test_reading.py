@@ -47,11 +47,11 @@ def test_fleet_has_512_gpus_and_five_faults_of_five_layers() -> None:
 
 def test_healthy_ones_have_no_fault_and_forms_have_every_one_in_every_form() -> None:
     scenarios = {name: simulator.load(path) for name, path in simulator.built_in().items()}
-    for name in ("healthy", "healthy-fleet", "lookalikes"):
+    for name in ("healthy", "healthy-fleet", "lookalikes", "lookalikes-more"):
         assert scenarios[name].fault == ()
     forms = [own for name, own in scenarios.items() if name.startswith("forms-")]
     pairs = {(fault.mode, fault.form) for own in forms for fault in own.fault}
-    assert len(pairs) == len(simulator.faults.FAULTS) * 3
+    assert len(pairs) == len(simulator.drawing.SHOWN) * 3
 
 
 def test_published_schema_is_the_generated_one() -> None:
@@ -84,7 +84,7 @@ BAD = {
     ),
     "no such entity": (
         'name = "x"\n' + fault(entity="node/n99/gpu/0"),
-        "bad.toml: fault[0].entity: no gpu 'node/n99/gpu/0' in this scenario; as in node/n01/gpu/",
+        "bad.toml: fault[0].entity: no gpu 'node/n99/gpu/0' in this scenario; as in node/n0",
     ),
     "wrong kind of entity": (
         'name = "x"\n' + fault(entity="job/a"),
@@ -168,3 +168,14 @@ def test_file_of_bytes_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="no UTF-8"):
         simulator.load(path)
+
+
+def test_a_word_that_is_nearly_right_is_answered_with_the_right_one() -> None:
+    with pytest.raises(ConfigError, match="did you mean clock_held"):
+        simulator.parse('name = "x"\n' + fault(mode="clock_hold"), "bad.toml")
+
+
+def test_every_fault_of_no_draw_stands_in_a_scenario_once() -> None:
+    scenarios = {name: simulator.load(path) for name, path in simulator.built_in().items()}
+    named = {own.mode for name in ("modes-air", "modes-liquid") for own in scenarios[name].fault}
+    assert named == simulator.faults.FAULTS.keys() - set(simulator.drawing.SHOWN)

@@ -73,12 +73,12 @@ def test_every_signal_is_in_the_catalogue_at_the_right_kind_of_entity(healthy: R
 
 def test_every_entity_has_a_realistic_number_of_signals(healthy: Recorded) -> None:
     counts = collections.Counter(entity for _, entity in healthy.series)
-    assert counts[GPU] == 30
-    assert counts[PORT] == 19
-    assert counts["node/n01"] == 18
-    assert counts["node/n01/mount/%2Fdata"] == 5
+    assert counts[GPU] == 35
+    assert counts[PORT] == 26
+    assert counts["node/n01"] == 20
+    assert counts["node/n01/mount/%2Fdata"] == 7
     assert counts["rack/r01"] == 4
-    assert counts["switch/leaf01/port/8"] == 7
+    assert counts["switch/leaf01/port/8"] == 8
     assert counts["job/train/rank/0"] == 4
 
 

@@ -29,6 +29,7 @@ ENTITIES = {
     "cdu": "cdu/cdu-1",
     "facility": "facility/room-1",
     "storage_target": "storage_target/fs1",
+    "pdu": "pdu/feed-1",
     "job": "job/train",
     "rank": "job/train/rank/3",
 }
@@ -95,6 +96,27 @@ EXPECTED = {
     "rack_restricted": "FAC-05", "coolant_warm": "FAC-04", "room_warm": "FAC-06",
     "supplies_lost": "FAC-07", "data_starved": "TRN-01", "slow_loader": "TRN-01",
     "loss_nan": "TRN-03",
+    "gpu_engine_stopped": "GPU-CORE-02", "gsp_timeout": "GPU-CORE-03",
+    "gpu_missing": "GPU-CORE-08", "clock_held": "GPU-CORE-12", "power_limit_low": "GPU-TP-04",
+    "memory_contained": "GPU-MEM-04", "memory_uncontained": "GPU-MEM-05",
+    "row_remap_pending": "GPU-MEM-02", "row_remap_failed": "GPU-MEM-03",
+    "rows_used_up": "GPU-MEM-07", "memory_hot": "GPU-TP-05", "sensor_frozen": "OBS-04",
+    "page_fault": "GPU-CORE-05", "links_inactive": "NVL-03", "link_fatal": "NVL-01",
+    "fabric_fatal": "NVL-04", "pcie_replays": "PCIE-02", "pcie_fatal": "PCIE-03",
+    "nic_lanes_lost": "PCIE-05", "port_down": "NIC-01", "light_weak": "NIC-04",
+    "speed_low": "NIC-06", "packets_disordered": "NIC-08", "buffers_lacking": "NIC-09",
+    "module_hot": "NIC-05", "adapter_firmware": "NIC-10", "segments_lost": "HOST-13",
+    "pause_storm": "NET-01", "credits_lacking": "NET-03", "lossless_drops": "NET-05",
+    "switch_overheats": "NET-08", "checkpoint_slow": "STO-03", "storage_full": "STO-04",
+    "mount_hangs": "STO-06", "metadata_storm": "STO-02", "target_offline": "STO-07",
+    "client_evicted": "STO-05", "node_down": "HOST-01", "node_reboots": "HOST-12",
+    "task_hangs": "HOST-02", "memory_errors": "HOST-05", "inodes_full": "HOST-07",
+    "disk_fails": "HOST-08", "fan_fails": "HOST-10", "shared_memory_lacking": "HOST-11",
+    "clock_skewed": "HOST-06", "coolant_leaks": "FAC-02", "leak_sensor_faulty": "FAC-03",
+    "feed_overloaded": "FAC-08", "voltage_sags": "FAC-09", "room_humid": "FAC-06",
+    "building_data_stale": "FAC-11", "loss_spikes": "TRN-02", "gradients_creep": "TRN-05",
+    "efficiency_lost": "TRN-07", "silent_corruption": "GPU-CORE-10", "restart_loop": "TRN-10",
+    "job_hangs": "COMM-01", "device_memory_lacking": "HOST-04", "agent_silent": "OBS-01",
 }  # fmt: skip
 
 
@@ -119,7 +141,7 @@ def test_what_evidence_cannot_tell_apart_is_expected_together() -> None:
 
 def test_table_covers_all_layers() -> None:
     assert {mode.layer for mode in FAULTS.values()} == set(get_args(Layer))
-    assert len(FAULTS) >= 15
+    assert len(FAULTS) >= 80
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -143,7 +165,9 @@ def _turned(knobs: Knobs, rest: Knobs) -> set[str]:
     arrays = {name: own for name, own in vars(knobs).items() if isinstance(own, np.ndarray)}
     turned = {name for name, own in arrays.items() if not np.array_equal(own, vars(rest)[name])}
     gradient = knobs.gradient["train"]
-    return turned | ({"gradient"} if gradient.factor > 1 or gradient.is_nan else set())
+    going_wrong = gradient.factor > 1 or gradient.loss > 1 or gradient.is_nan
+    told = {own.code for own in knobs.told}
+    return turned | ({"gradient"} if going_wrong else set()) | told
 
 
 def test_developed_seconds_are_the_sum_of_levels() -> None:
@@ -182,3 +206,14 @@ def test_noise_of_d_prime_is_the_noise_that_the_simulator_makes() -> None:
     windows = np.array(readings[900:]).reshape(-1, 30, 4).mean(axis=1)
     documented = noise_celsius(Scenario(name="x"))
     assert float(windows.std(axis=0).mean()) == pytest.approx(documented, rel=0.35)
+
+
+def test_what_happens_once_happens_in_slow_fleets_too() -> None:
+    own = fault("ecc_uncorrected", 1.0)
+    machines = Machines(Fleet(nodes=2), beat=15)
+    knobs, seen = Knobs(machines, ("train",)), 0.0
+    for second in range(5, 900, 15):
+        knobs.clear()
+        FAULTS[own.mode].act(own, 0, float(second), knobs)
+        seen += knobs.poisoned[0]
+    assert seen == 1.0

@@ -10,6 +10,7 @@ from forewarn.catalogue import CATALOGUE, Kind, Signal
 from simulator import Scenario
 from simulator.faults import FAULTS
 from simulator.scenario import AirCooling, Cooling, Fault, Fleet, Job, LiquidCooling
+from tests.simulator.faults.more_signs import MORE
 from tests.simulator.recorded import PERFECT, Recorded
 
 ONSET, LATER, END = 200, 280, 470
@@ -121,6 +122,7 @@ SIGNS: dict[str, tuple[str, float, tuple[Move, ...], tuple[tuple[str, str], ...]
     ), (), set()),
     "loss_nan": (JOB, 30.0, (), (), set()),
 }  # fmt: skip
+SIGNS |= MORE
 LIQUID = LiquidCooling(racks_per_loop=2)
 
 
