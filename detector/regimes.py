@@ -24,7 +24,6 @@ SETTLE_SECONDS = 15.0  # after a pause, until levels are back
 # No step for so long, and for so many usual steps, is a stall: long before it is told as a hang,
 # and before enough samples are off for a finding (`verdict.persistence`).
 STALL_SECONDS, STALL_STEPS, KNOWN_STEPS = 8.0, 3.0, 10
-FOLLOWS = np.array([floors.follows_job(signal) for signal in SIGNALS])
 RUNNING = frozenset({"running", "restarted"})
 PHASES = frozenset({"checkpoint", "evaluation"})
 NOTHING = np.zeros(0, np.int64)
@@ -83,6 +82,7 @@ class Regimes:
         self._stale: set[str] = set()  # jobs whose series may have changed
         self._coming: list[_Change] = []
         self._version = -1
+        self._follows = np.array([floors.follows_job(signal) for signal in SIGNALS])
         self._marked: dict[str, Ints] = {}  # job -> slots marked as its own
 
     def on_inventory(self, item: InventoryItem) -> None:
@@ -177,7 +177,7 @@ class Regimes:
     def _wait(self, job: str, until: float) -> None:
         """Hold back what is said of levels that a job makes, while it makes none."""
         for block, rows in self._rows(self._marked.get(job, NOTHING)):
-            own = rows[FOLLOWS[block.klass[rows]]]
+            own = rows[self._follows[block.klass[rows]]]
             block.quiet_until[own] = np.maximum(block.quiet_until[own], until)
 
     def _renew(self, slots: Ints, seconds: float) -> None:
