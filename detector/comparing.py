@@ -43,6 +43,8 @@ class Comparing:
         if self._twins.refresh(seconds, self._groups.changes_before(int(seconds))):
             self.peers.restart()
         due = {p.klass for p in self._twins.panels if self._is_due(p, seconds)}
+        due = {klass for klass in due if self.peers.news[klass]}
+        self.peers.news[list(due)] = False
         self._turns.update({klass: self._turn(klass, seconds) for klass in due})
         found = [self._panel(p, seconds) for p in self._twins.panels if p.klass in due]
         return [*(one for many in found for one in many), *self._silent(seconds)]

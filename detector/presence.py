@@ -26,11 +26,11 @@ class Presence:
             found += self._alive(item, max(item.seconds, float(tick.second)))
             found += self._booted(item)
         for item in _ordered(tick.job_frames):
-            found += self._alive(item, item.seconds)
-        return found + self._silence.on_clock(float(tick.second))
+            found += self._alive(item, item.seconds, beats=False)
+        return found + self._silence.on_clock(float(tick.first))
 
-    def _alive(self, item: Item, seconds: float) -> list[Finding]:
-        return self._silence.on_frame(item.frame.node, item.frame.boot_id, seconds)
+    def _alive(self, item: Item, seconds: float, beats: bool = True) -> list[Finding]:
+        return self._silence.on_frame(item.frame.node, item.frame.boot_id, seconds, beats)
 
     def _booted(self, item: Item) -> list[Finding]:
         """Tell of a boot that nobody announced."""

@@ -3,7 +3,8 @@
 A tick closes when every live stream reported it or a later one, or 500 ms of append time after
 its median frame. What jobs and events say of a second joins the tick of the next. The very first
 waits until its streams have moved on, since nobody knows yet who is live. What comes later for a
-closed tick joins the next one and is counted late.
+closed tick joins the next one and is counted late. Where most streams come once a minute, say, a
+tick is half of that: closing one for each second would cost more than all that is in them.
 
 A tick of a backlog (appended long after its own time) is in no hurry, and its parts come in any
 order: partitions are caught up one after the other. It waits for the missing longer, for jobs as
@@ -28,16 +29,17 @@ HELD_BYTES = 256 * 2**20  # of messages in open ticks; beyond it the oldest clos
 LIVE_TICKS = 3  # a stream that missed more than these beats is not waited for
 AFTER_SECONDS = 1  # jobs and events work a tick later: by then all of a second came, in any order
 EVERY_TICKS = 2  # nor is one slower than this and than most others: it comes when it comes
+WIDTHS = 2  # ticks of a slow fleet between two frames of most of its streams
 PACE_TICKS = 60  # how often it is looked anew at how fast most are
 JOB_TICKS = 600  # a job's stream may pause so long: checkpoints, evaluations
 Stream = tuple[str, str]
 
 
 class Tick:
-    """Everything of one second of event time."""
+    """Everything of one second of event time; in slow fleets of the `width` seconds up to it."""
 
-    def __init__(self, second: int, opened: int) -> None:
-        self.second = second
+    def __init__(self, second: int, opened: int, width: int = 1) -> None:
+        self.second, self.width = second, width
         self.frames: list[Item] = []
         self.job_frames: list[Item] = []
         self.events: list[Event] = []
@@ -45,15 +47,20 @@ class Tick:
         self.opened = self.latest = opened  # append times of the first and last item in time
         self.bytes = 0
 
+    @property
+    def first(self) -> int:
+        """Return its first second: up to it all is known."""
+        return self.second - self.width + 1
+
     def median(self) -> int:
         """Return the append time of the median frame, or of the first item if there is none."""
         return self.appended[(len(self.appended) - 1) // 2] if self.appended else self.opened
 
     def deadline(self) -> int:
         """Return the append time from which on the tick waits for nobody if it is no backlog."""
-        if self.appended:
-            return self.median() + WAIT_NANO
         over = (self.second + 1) * NANOSECONDS  # what is late opens a tick before its time
+        if self.appended:
+            return max(self.median(), over if self.width > 1 else 0) + WAIT_NANO
         return max(self.opened, over) + ALONE_NANO
 
     def backlog(self) -> int:
@@ -154,20 +161,32 @@ class Ticks:
         late = self._closed is not None and second <= self._closed
         if late and self._closed is not None:
             second = self._closed + 1
+        second = self._end(second)
         if second not in self._open:
-            self._open[second] = Tick(second, appended)
+            self._open[second] = Tick(second, appended, self._width)
             if self._head is None or second < self._head:
                 self._head, self._waiting = second, None
         tick = self._open[second]
         tick.latest = appended if not late else tick.latest
         return tick, late
 
+    @property
+    def _width(self) -> int:
+        """Return how many seconds a tick has."""
+        return max(1, self._pace // WIDTHS) if self._pace > EVERY_TICKS else 1
+
+    def _end(self, second: int) -> int:
+        """Return the last second of the tick that a second belongs to."""
+        return -(-second // self._width) * self._width
+
     def _hold(self, tick: Tick, item: Item) -> None:
         tick.bytes += len(item.message.value)
         self._held += len(item.message.value)
 
     def _came(self, stream: Stream, second: int) -> None:
-        if self._waiting is not None and self._head is not None and second >= self._head:
+        if self._waiting is None or self._head is None:
+            return
+        if self._end(second) >= self._head:
             self._waiting.discard(stream)
 
     def ready(self) -> Iterator[Tick]:

@@ -30,6 +30,7 @@ class Inventory:
         self._hung: dict[str, set[str]] = defaultdict(set)
         self._parents: dict[str, tuple[str, ...]] = {}  # answers, until the next change
         self._below: dict[str, frozenset[str]] = {}
+        self._touched: dict[str, int] = {}  # root -> version of its latest change
         self.version = 0
         """Counts the items that changed the view: what was worked out from it holds as long."""
 
@@ -60,7 +61,19 @@ class Inventory:
             self.version += 1
             self._parents.clear()
             self._below.clear()
+            self._touch(item, held)
         return changed
+
+    def _touch(self, *items: InventoryItem | None) -> None:
+        for item in items:
+            if item is not None:
+                self._touched[entities.root(item.entity)] = self.version
+                for place in _places(item.placement) if item.placement else ():
+                    self._touched[entities.root(place)] = self.version
+
+    def touched(self, root: str) -> int:
+        """Return the version of the latest change at a root (node, job, rack …) or below it."""
+        return self._touched.get(root, 0)
 
     def _place(self, item: InventoryItem) -> None:
         if item.placement is None:

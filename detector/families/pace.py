@@ -18,6 +18,7 @@ from forewarn.records import Severity
 WARM_STEPS = 10
 MEMORY_STEPS = 200  # steps behind the expectation
 DRIFT, DECIDE = 0.5, 8.0  # CUSUM in spreads: slack and threshold (delay about 8 / (shift - 0.5))
+SPREAD_STEPS = 8  # how often the spread of a full memory is looked at anew
 LEAST_SPREAD = 0.01  # of log values: nobody's steps are steadier than 1 %
 CONFIRM_STEPS = 3  # facts: >= 5-10 % median ratio over >= 3 steps takes false alarms to 0
 QUIET_STEPS = 20  # calm steps that close a finding
@@ -50,6 +51,7 @@ class Trend:
         self._sorted: list[float] = []  # levels; what is nearly in order is sorted in no time
         self._latest: deque[float] = deque(maxlen=2 * rule.confirm - 1)
         self._power, self._middle, self._size = rule.power or 0.0, 0.0, 0.0
+        self._low, self._high = math.inf, -math.inf  # sizes that were ever seen
         self._strange = 0  # steps in a row of a size that was never seen
         self._sum = 0.0
         self._calm = 0
@@ -115,8 +117,7 @@ class Trend:
 
     def _another(self, size: float) -> bool:
         """Say whether a step is of a size unlike all before: the last of an epoch, or a new job."""
-        sizes = [own for _, own in self._past]
-        if not sizes or min(sizes) - NEW_SIZE <= size <= max(sizes) + NEW_SIZE:
+        if not self._past or self._low - NEW_SIZE <= size <= self._high + NEW_SIZE:
             self._strange = 0
             return False
         self._strange += 1
@@ -139,26 +140,26 @@ class Trend:
             log = min(max(log, usual - 4 * self.spread), usual + 4 * self.spread)
         oldest = self._past[0] if len(self._past) == MEMORY_STEPS else None
         self._past.append((log, size))
+        self._low, self._high = min(self._low, size), max(self._high, size)
         if not self._follow():
             if oldest is not None:
                 self._sorted.remove(self._level(*oldest))
             insort(self._sorted, self._level(log, size))
         self._centre = median(self._sorted)
-        deviation = median([abs(x - self._centre) for x in self._sorted])
-        self.spread = max(LEAST_SPREAD, 1.4826 * deviation)
+        if len(self._past) < MEMORY_STEPS or self.steps % SPREAD_STEPS == 0:
+            deviation = median([abs(x - self._centre) for x in self._sorted])
+            self.spread = max(LEAST_SPREAD, 1.4826 * deviation)
 
     def _follow(self) -> bool:
         """Fit the power where sizes differ (ridge to the prior); say whether levels are new."""
-        sizes = [size for _, size in self._past]
-        if max(sizes) - min(sizes) < SAME_SIZE:
-            fresh = self._middle != sizes[0]
-            self._middle = sizes[0]
+        if self._high - self._low >= SAME_SIZE:
+            self._fit([size for _, size in self._past])
+        elif self._middle != self._low:
+            self._middle = self._low
         else:
-            self._fit(sizes)
-            fresh = True
-        if fresh:
-            self._sorted = sorted(self._level(*own) for own in self._past)
-        return fresh
+            return False
+        self._sorted = sorted(self._level(*own) for own in self._past)
+        return True
 
     def _fit(self, sizes: list[float]) -> None:
         self._middle = fmean(sizes)

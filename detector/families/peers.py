@@ -91,6 +91,7 @@ class Peers:
     def __init__(self, series: Series, rates: Rates | None = None) -> None:
         self.state, self._series = State(), series
         self._rates, self.strengths = rates or Rates(), Strengths()
+        self.news = np.zeros(len(SIGNALS), np.bool_)  # classes read since they were compared
         self._follows = np.array([floors.follows_job(signal) for signal in SIGNALS])
 
     def note(self, wave: Wave) -> None:
@@ -110,6 +111,7 @@ class Peers:
         take &= block.loaded[wave.rows] | ~s.load[own]
         s.total[own] += np.where(take, wave.values, 0)
         s.count[own] += take
+        self.news[block.klass[wave.rows]] = True
 
     def compare(self, panel: Panel, seconds: float) -> Verdict | None:
         """Compare all groups of a panel that have news; None where none has."""

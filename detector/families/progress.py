@@ -51,9 +51,21 @@ class _Job:
         self.late = 0.0  # seconds by which that was behind its tick
         self.tells_age = False
         self.step_seconds: deque[float] = deque(maxlen=MEMORY_STEPS)
+        self.steps, self.usual = 0, 0.0
         self.nan_since: dict[str, float] = {}
         self.kinds: tuple[Kind, ...] = ()  # of its runs, for `former`
         self.worse: dict[str, tuple[Expected, float]] = {}  # than before; until when that is news
+
+    def took(self, seconds: float) -> None:
+        """Take a step's time."""
+        self.step_seconds.append(seconds)
+        self.steps += 1
+        if self.steps < MEMORY_STEPS or self.steps % WARM_STEPS == 0:
+            self.usual = median(self.step_seconds)
+
+    def limit(self) -> float:
+        """Return for how long no step may be done."""
+        return max(HANG_SECONDS, HANG_STEPS * self.usual)
 
 
 class Progress:
@@ -101,7 +113,7 @@ class Progress:
             if 0 < values.get(name, math.nan) < math.inf
         ]
         if values.get("job_step_seconds", math.nan) > 0:
-            job.step_seconds.append(values["job_step_seconds"])
+            job.took(values["job_step_seconds"])
         age = values.get("job_last_step_age_seconds", math.nan)
         job.tells_age = job.tells_age or not math.isnan(age)
         out.append(self._hang(job, entity, age, seconds))
@@ -124,7 +136,7 @@ class Progress:
             self._forgive(seconds)
         self._looked = seconds
         for entity, job in self._jobs.items():
-            if not seconds - job.last_step > HANG_SECONDS and not self._hangs(entity):
+            if not seconds - job.last_step > job.limit() and not self._hangs(entity):
                 continue
             now = min(seconds, self._clock(job, entity, reached) if reached else seconds)
             out.append(self._hang(job, entity, now - job.late - job.last_step, now))
@@ -221,8 +233,7 @@ class Progress:
         key: Key = (entity, "job_last_step_age_seconds", "progress")
         if len(job.step_seconds) < WARM_STEPS:
             return None
-        usual = median(job.step_seconds)
-        limit = max(HANG_SECONDS, HANG_STEPS * usual)
+        usual, limit = job.usual, job.limit()
         opened = self._ledger.get(key) is not None
         if not age > limit or self._paused(job, seconds):
             return self._ledger.close(key, seconds) if opened and age <= limit else None

@@ -1,9 +1,11 @@
 """Median and spread of many small groups at once: rows of a matrix, NaN where nobody is.
 
-Groups of like size stand in one matrix, padded to a power of two, so that one sort serves all.
+Groups of like size stand in one matrix, padded to a power of two, so that one sort serves all; a
+few small groups stand among the larger ones, since each matrix costs as much as some padding.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from detector.series import F32, Bool, Ints
 
 Slots = NDArray[np.int32]  # memory counts
+FEW = 4096  # members of a matrix, nobodies among them: with fewer it is not worth one of its own
 TO_SIGMA = 1.4826  # median absolute deviation to standard deviation, of a normal distribution
 
 
@@ -50,11 +53,22 @@ def matrices(slots: Ints, group: Ints) -> list[Slots]:
     """Lay out groups as matrices of slots, a row a group, -1 where nobody is."""
     order = np.lexsort((slots, group))
     _, starts, sizes = np.unique(group[order], return_index=True, return_counts=True)
-    widths = 1 << np.ceil(np.log2(np.maximum(sizes, 2))).astype(np.int64)
+    widths = _widths(sizes)
     return [
         _matrix(slots[order], starts[widths == width], sizes[widths == width], int(width))
         for width in np.unique(widths)
     ]
+
+
+def _widths(sizes: Ints) -> Ints:
+    """Return the width of each group's matrix: its size up to a power of two, or the next one's."""
+    widths: Ints = 1 << np.ceil(np.log2(np.maximum(sizes, 2))).astype(np.int64)
+    known = np.unique(widths)
+    for width, larger in pairwise(known):
+        own = widths == width
+        if own.sum() * larger < FEW:
+            widths[own] = larger
+    return widths
 
 
 def _matrix(slots: Ints, starts: Ints, sizes: Ints, width: int) -> Slots:

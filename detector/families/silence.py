@@ -24,10 +24,13 @@ SIGNAL, LINE = "agent_up", "pipeline_lag_seconds"
 class _Node:
     """What is remembered of one sender; times are in seconds since the epoch."""
 
-    __slots__ = ("boot", "every", "frames", "last", "planned_from", "planned_until", "told")
+    __slots__ = (
+        "beat", "boot", "every", "frames", "last", "planned_from", "planned_until", "told",
+    )  # fmt: skip
 
     def __init__(self) -> None:
-        self.boot, self.frames, self.last, self.every = "", 0, 0.0, 0.0
+        self.boot, self.frames, self.last = "", 0, 0.0
+        self.beat = self.every = 0.0  # when its sensors were read last, and how far apart usually
         self.planned_from = self.planned_until = 0.0
         self.told = False
 
@@ -60,16 +63,27 @@ class Silence:
         own = self._nodes.get(node)
         return own is not None and own.planned(seconds)
 
-    def on_frame(self, name: str, boot: str, seconds: float) -> list[Finding]:
-        """Take a sign of life at `seconds`; a node that is back closes its finding."""
+    def on_frame(self, name: str, boot: str, seconds: float, beats: bool = True) -> list[Finding]:
+        """Take a sign of life at `seconds`; a node that is back closes its finding.
+
+        Frames of its sensors come by the clock (`beats`), those of its jobs by their steps.
+        """
         entity = entities.path("node", name)
         own = self._nodes.setdefault(entity, _Node())
         gap = seconds - own.last if own.frames else 0.0
         found = [self._missed(entity, own, seconds), self._back(entity, own, boot, seconds, gap)]
-        if 0 < gap < max(LEAST_SECONDS, BEATS * own.every) or own.frames == 1:
-            own.every += (gap - own.every) / min(own.frames, 20)
-        own.boot, own.last, own.frames = boot, max(own.last, seconds), own.frames + 1
+        own.boot, own.last = boot, max(own.last, seconds)
+        if beats:
+            self._beat(own, seconds)
         return [finding for finding in found if finding is not None]
+
+    @staticmethod
+    def _beat(own: _Node, seconds: float) -> None:
+        """Learn how far apart the frames of a node's sensors are."""
+        gap = seconds - own.beat
+        if own.frames == 1 or (own.frames and 0 < gap < max(LEAST_SECONDS, BEATS * own.every)):
+            own.every += (gap - own.every) / min(own.frames, 20)
+        own.beat, own.frames = max(own.beat, seconds), own.frames + 1
 
     def _missed(self, entity: str, own: _Node, seconds: float) -> Finding | None:
         """Tell of a silence that nobody was there to show: no other node made a tick meanwhile."""

@@ -53,6 +53,7 @@ class Twins:
         self._series, self._inventory, self._people = series, inventory, people
         self.panels: tuple[Panel, ...] = ()
         self._version, self._turn = (-1, -1), -1
+        self._labels = Labels(inventory)
 
     def refresh(self, seconds: float, changes: int) -> bool:
         """Lay the groups out anew if series or inventory changed; say whether."""
@@ -63,7 +64,7 @@ class Twins:
             return False
         self._version, self._turn = version, turn
         self._people.refresh()
-        keys = Keys(self._people.entities, self._inventory)
+        keys = Keys([self._labels.of(own) for own in self._people.entities])
         self.panels = tuple(panel for own in self._classes() for panel in self._lay(*own, keys))
         return True
 
@@ -114,12 +115,27 @@ class Twins:
         return -1 if found is None else found
 
 
+class Labels:
+    """The labels of entities, kept until something changes at their root."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._held: dict[str, tuple[str, int, tuple[str, ...]]] = {}  # root, version, labels
+
+    def of(self, entity: str) -> tuple[str, ...]:
+        """Return the label of each dimension, then the job; empty: none."""
+        held = self._held.get(entity)
+        if held is not None and self._inventory.touched(held[0]) <= held[1]:
+            return held[2]
+        own = _labels(entity, self._inventory)
+        self._held[entity] = (entities.root(entity), self._inventory.version, own)
+        return own
+
+
 class Keys:
     """The groups of every entity, as numbers: -1 where it has none of a dimension."""
 
-    def __init__(self, names: list[str], inventory: Inventory) -> None:
-        self._inventory = inventory
-        labels = [_labels(own, inventory) for own in names]
+    def __init__(self, labels: list[tuple[str, ...]]) -> None:
         self._labels = labels
         self._numbers = {
             dimension: _numbers([own[at] for own in labels])

@@ -61,8 +61,9 @@ class Tails:
 
     def rebuild(self) -> None:
         """Make the table anew from what was counted, and forget a little."""
-        for klass in np.flatnonzero(self.counts.any(axis=1)):
-            self.table[klass] = self._curve(self.counts[klass])
+        known = np.flatnonzero(self.counts.any(axis=1))
+        if len(known):
+            self.table[known] = self._curves(self.counts[known])
         self.counts *= FORGET
         self._recent *= FORGET
         self.seen = self.rare = 0
@@ -73,14 +74,15 @@ class Tails:
         known = np.flatnonzero(seen >= MANY)
         return {SIGNALS[own].name: float(rare[own] / seen[own]) for own in known}
 
-    def _curve(self, counts: NDArray[np.float64]) -> NDArray[Any]:
-        """Return -log10 of the share at or beyond each bin, never decreasing."""
-        beyond = counts[::-1].cumsum()[::-1]
-        total = beyond[0]
+    def _curves(self, counts: NDArray[np.float64]) -> NDArray[Any]:
+        """Return -log10 of the share at or beyond each bin, never decreasing; [class, bin]."""
+        beyond = counts[:, ::-1].cumsum(axis=1)[:, ::-1]
+        total = beyond[:, :1]
         share = (beyond + PRIOR_WEIGHT * self._prior) / (total + PRIOR_WEIGHT)
-        known = int(np.flatnonzero(beyond >= ENOUGH)[-1]) if total >= ENOUGH else 0
-        edges = np.arange(BINS) * STEP
-        excess = np.maximum(edges[known:] - edges[known], 0.0) * PRIOR_DECADES
-        share[known:] = np.maximum(share[known] * 10.0**-excess, 1e-300)
+        known = np.maximum((beyond >= ENOUGH).sum(axis=1) - 1, 0)[:, None]
+        at = np.arange(BINS)
+        excess = np.maximum(at - known, 0) * (STEP * PRIOR_DECADES)
+        last = np.take_along_axis(share, known, axis=1)
+        share = np.where(at >= known, np.maximum(last * 10.0**-excess, 1e-300), share)
         curve: NDArray[Any] = np.minimum(-np.log10(np.minimum(share, 1.0)), MAX_SURPRISE)
         return curve
