@@ -7,7 +7,7 @@ Forewarn did, and at least one; published limits have none to choose. A fault is
 comes at any node in its reach within a quarter of an hour, or before it ends.
 
   python -m bench.recall_baselines --seeds 0-3 --save DIR
-  python -m bench.recall_baselines --table DIR --runs RECALL-DIR [--write]
+  python -m bench.recall_baselines --table DIR --runs RECALL-DIR [--page]
 """
 
 import argparse
@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("--save", type=Path, default=Path("recall-worlds"))
     parser.add_argument("--table", type=Path)
     parser.add_argument("--runs", type=Path, help="the runs of bench/recall with the same seeds")
-    parser.add_argument("--write", action="store_true", help="put it into docs/benchmarks.md")
+    parser.add_argument("--page", action="store_true", help="put it into docs/benchmarks.md")
     own = parser.parse_args()
     if not own.table:
         first, _, last = own.seeds.partition("-")
@@ -195,7 +195,7 @@ def main() -> None:
     ours = [run for run in recall.load(own.runs) if run.seed in seeds and not run.mixed]
     text = table([load(path) for path in files], ours)
     print(text)
-    if own.write:
+    if own.page:
         between("recall-race", text)
 
 
