@@ -234,9 +234,9 @@ class JobRun:
             (EXCHANGE, last, step.end, step.slow),
         )
         for demand, first, until, slow in parts:
-            share = self._share(start, end, first, until)
-            if share.any():  # most beats hold one or two of the four
-                self._add(demand, share, load, slow)
+            own = self._share(start, end, first, until)
+            if own.any():  # most beats hold one or two of the four
+                self._add(demand, own, load, slow)
 
     def _share(
         self, start: float, end: float, first: Floats | float, last: Floats | float
