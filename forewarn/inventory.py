@@ -30,6 +30,7 @@ class Inventory:
         self._hung: dict[str, set[str]] = defaultdict(set)
         self._parents: dict[str, tuple[str, ...]] = {}  # answers, until the next change
         self._below: dict[str, frozenset[str]] = {}
+        self._read: dict[tuple[frozenset[str], frozenset[str]], frozenset[str]] = {}
         self._touched: dict[str, int] = {}  # root -> version of its latest change
         self.version = 0
         """Counts the items that changed the view: what was worked out from it holds as long."""
@@ -61,6 +62,7 @@ class Inventory:
             self.version += 1
             self._parents.clear()
             self._below.clear()
+            self._read.clear()
             self._touch(item, held)
         return changed
 
@@ -153,6 +155,19 @@ class Inventory:
             for entity in self._items
             if entities.inside(entity, within) and self.collects(entity, signal)
         ]
+
+    def read_at(self, members: frozenset[str], silent: frozenset[str]) -> frozenset[str]:
+        """Return all signals that are read at any of `members` whose root is not `silent`."""
+        if (members, silent) not in self._read:
+            lists: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # thousands are the same
+            for own in members:
+                item = self._items.get(own)
+                if item is not None and entities.root(own) not in silent:
+                    lists.update((names, item.unsupported) for names in item.collects.values())
+            self._read[members, silent] = frozenset(
+                name for names, unsupported in lists for name in names if name not in unsupported
+            )
+        return self._read[members, silent]
 
     def ranks(self, job: str) -> dict[str, Placement]:
         """Return the ranks of a job (its name, not the entity): rank entity -> placement."""

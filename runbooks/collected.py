@@ -35,7 +35,6 @@ class Collected:
             if finding.signal in _SENDERS and finding.movement in {"absent", "zero"}:
                 self._silent_nodes.add(entities.root(finding.entity))
         self._names: dict[frozenset[str], frozenset[str]] = {}
-        self._read: dict[frozenset[str], frozenset[str]] = {}
 
     def reads(self, signal: str, at: At, entity: str) -> bool:
         """Say whether some source reads `signal` at the place `at` of a cause at `entity`."""
@@ -61,16 +60,11 @@ class Collected:
         return self._names[places]
 
     def _read_at(self, members: frozenset[str]) -> frozenset[str]:
-        if members not in self._read:
-            lists: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()  # thousands are the same
-            for own in members:
-                item = self._inventory.get(own)
-                if item is not None and entities.root(own) not in self._silent_nodes:
-                    lists.update((names, item.unsupported) for names in item.collects.values())
-            self._read[members] = frozenset(
-                name for names, unsupported in lists for name in names if name not in unsupported
-            )
-        return self._read[members]
+        return self._inventory.read_at(members, self._silent_roots)
+
+    @cached_property
+    def _silent_roots(self) -> frozenset[str]:
+        return frozenset(self._silent_nodes)
 
     @cached_property
     def _anywhere(self) -> frozenset[str]:
