@@ -91,7 +91,7 @@ def table(shards: list[Shard]) -> str:
     """Return what happened, what was promised and what came of it."""
     rows = [row for one in shards for row in one.rows]
     others = [own for one in shards for own in one.others]
-    promised = sum(one.balance.promised for one in shards)
+    promised = BUDGET * len(shards) / SHARDS
     low, high = poisson_interval(promised)
     false = sum(not own.of for own in others)
     causes = Counter[str]()
