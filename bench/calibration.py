@@ -5,7 +5,7 @@ bench/data/acmetrace_percentiles.csv). Simulated is a fleet that is used as they
 the GPUs idle, a quarter held by somebody who computes little, the others in training of models that
 draw more or less.
 
-  python -m bench.calibration [--write]
+  python -m bench.calibration [--page]
 """
 
 import argparse
@@ -117,12 +117,12 @@ def table(rows: list[tuple[str, float, list[float], float]]) -> str:
 
 
 def main() -> None:
-    """Print the comparison; with --write put it into docs/benchmarks.md."""
+    """Print the comparison; with --page put it into docs/benchmarks.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--page", action="store_true")
     rows = compare(scenario())
     print(table(rows))
-    if parser.parse_args().write:
+    if parser.parse_args().page:
         between("calibration", table(rows))
 
 

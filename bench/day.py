@@ -4,7 +4,7 @@ The day is made in shards of 125 nodes, each a cluster of its own with its share
 that it can be made piece by piece; a shard is kept in a folder and not made again.
 
   python -m bench.day --save DIR [--shards 0-9] [--seed 1]
-  python -m bench.day --table DIR [--write]
+  python -m bench.day --table DIR [--page]
 """
 
 import argparse
@@ -91,7 +91,7 @@ def table(shards: list[Shard]) -> str:
     """Return what happened, what was promised and what came of it."""
     rows = [row for one in shards for row in one.rows]
     others = [own for one in shards for own in one.others]
-    promised = sum(one.balance.promised for one in shards)
+    promised = BUDGET * len(shards) / SHARDS
     low, high = poisson_interval(promised)
     false = sum(not own.of for own in others)
     causes = Counter[str]()
@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--shards", default=f"0-{SHARDS - 1}", help="first and last, as in 0-3")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--write", action="store_true", help="put it into docs/benchmarks.md")
+    parser.add_argument("--page", action="store_true", help="put it into docs/benchmarks.md")
     own = parser.parse_args()
     if own.table:
         files = sorted(own.table.glob("shard-*.json"))
@@ -131,7 +131,7 @@ def main() -> None:
             f"{row.mode} at {row.entity}" for s in shards for row in s.rows if not row.incident
         ]
         print("missed:", *missed, sep="\n  ")
-        if own.write:
+        if own.page:
             between("day", table(shards))
         return
     first, _, last = own.shards.partition("-")

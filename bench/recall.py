@@ -4,7 +4,7 @@
 says how they are drawn). A run is kept in a folder, so that a table can be made of many:
 
   python -m bench.recall --seeds 0-15 --save DIR     runs that the folder has are left out
-  python -m bench.recall --table DIR [--write]       the table, with --write into docs/benchmarks.md
+  python -m bench.recall --table DIR [--page]       the table, with --page into docs/benchmarks.md
 """
 
 import argparse
@@ -95,10 +95,10 @@ def main() -> None:
     parser.add_argument("--save", type=Path, default=Path("recall-runs"))
     parser.add_argument("--mixed", action="store_true", help="a fleet of four hardware models")
     parser.add_argument("--table", type=Path, help="a folder of runs")
-    parser.add_argument("--write", action="store_true", help="put it into docs/benchmarks.md")
+    parser.add_argument("--page", action="store_true", help="put it into docs/benchmarks.md")
     own = parser.parse_args()
     if own.table:
-        recall_table.show(load(own.table), own.write)
+        recall_table.show(load(own.table), own.page)
         return
     first, _, last = own.seeds.partition("-")
     save(range(int(first), int(last or first) + 1), own.save, own.mixed)

@@ -33,9 +33,10 @@ _ABSENT, _UNKNOWN = Seen("absent"), Seen("not_collected")
 class Evidence:
     """The findings of one incident and what is collected around them.
 
-    `job` is the incident's job, where there is one. `at_unix_nano` is the time of judgement (the
-    latest update of a finding unless given): a finding that closed before it by more than the
-    predicate's window does not count.
+    `job` is the incident's job, where there is one. `at_unix_nano` is the time of judgement (when
+    the latest finding began unless given): a finding that closed before it by more than the
+    predicate's window does not count. What began together is judged together for as long as any of
+    it lasts: a code is said once, what it did goes on.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Evidence:
         self.findings = tuple(findings)
         self.inventory = inventory
         self.job = job
-        latest = max((f.updated_at_unix_nano for f in self.findings), default=0)
+        latest = max((f.opened_at_unix_nano for f in self.findings), default=0)
         self.at_unix_nano = latest if at_unix_nano is None else at_unix_nano
         self.relations = Relations(inventory, self.findings, job)
         self._by_signal: dict[str, list[Finding]] = defaultdict(list)

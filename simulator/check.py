@@ -124,6 +124,8 @@ def _fault(fault: Fault, scenario: Scenario, known: Places) -> Iterator[str]:
         yield f"entity: no {mode.entity_kind} {fault.entity!r} in this scenario; as in {example}"
     if mode.cooling not in {"", cooling_kind(scenario)}:
         yield f"mode: {fault.mode} needs {mode.cooling} cooling"
+    if fault.severity > mode.most:
+        yield f"severity: at most {mode.most:g} ({mode.severity_help})"
     learning, duration = scenario.learning_seconds, scenario.duration_seconds
     if not learning <= fault.onset_seconds < duration:
         yield f"onset_seconds: must be from {learning:g} (detectors learn before) to {duration}"

@@ -15,9 +15,13 @@ class Claims:
 
     def nodes(self, kind: str, index: int) -> frozenset[int]:
         """Return the nodes that a fault at an entity reaches, by its kind and index."""
-        at = frozenset(map(int, self._at(kind, index)))
+        at = self.at(kind, index)
         touched = [own for own in self._jobs if own & at]
         return at.union(*touched)
+
+    def at(self, kind: str, index: int) -> frozenset[int]:
+        """Return the nodes at an entity, without those that a job there runs on as well."""
+        return frozenset(map(int, self._at(kind, index)))
 
     def _at(self, kind: str, index: int) -> Indices | frozenset[int]:
         machines = self._machines

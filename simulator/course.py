@@ -57,10 +57,10 @@ def _jobs(names: tuple[str, ...], seconds: int, random: np.random.Generator) -> 
     while left:
         size = min(int(random.choice(SIZES, p=SIZE_WEIGHTS)), len(left))
         group, left = left[:size], left[size:]
-        at = float(random.integers(0, 600))
+        at, under_way = 0.0, float(random.random())  # the day begins with jobs that run already
         while at < seconds:
             length = MEDIAN_JOB_SECONDS * math.exp(JOB_SIGMA * random.normal())
-            length = float(round(max(length, 1800.0)))
+            length = float(round(max(length * (1.0 if at else under_way), 1800.0)))
             out.append(_job(len(out) + 1, group, at, at + length, random))
             at += length + GAP_SECONDS
     return tuple(out)

@@ -226,11 +226,17 @@ class JobRun:
             self._add(DEMANDS[self._phase], np.full(len(self.gpus), share), load)
             return
         step = self._step
-        self._add(DATA, self._share(start, end, self._from, step.computing), load)
-        self._add(COMPUTE, self._share(start, end, step.computing, step.waiting), load)
-        self._add(WAIT, self._share(start, end, step.waiting, step.exchanging), load)
         last = np.full(len(self.gpus), step.exchanging)
-        self._add(EXCHANGE, self._share(start, end, last, step.end), load, step.slow)
+        parts: tuple[tuple[Demand, Floats | float, Floats | float, float], ...] = (
+            (DATA, self._from, step.computing, 1.0),
+            (COMPUTE, step.computing, step.waiting, 1.0),
+            (WAIT, step.waiting, step.exchanging, 1.0),
+            (EXCHANGE, last, step.end, step.slow),
+        )
+        for demand, first, until, slow in parts:
+            own = self._share(start, end, first, until)
+            if own.any():  # most beats hold one or two of the four
+                self._add(demand, own, load, slow)
 
     def _share(
         self, start: float, end: float, first: Floats | float, last: Floats | float

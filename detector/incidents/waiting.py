@@ -17,6 +17,14 @@ from forewarn.records import NANOSECONDS, Event, Finding
 
 # A restart alone is nothing wrong: what made it necessary is, and a count of restarts that grows.
 NEVER_ALONE = frozenset({"job.state:restarted"})
+# What a place carries is what its jobs ask of it: a job that begins or ends moves it, and nothing
+# is wrong with that. Its limits speak for themselves; a learned level is evidence beside others.
+CARRIED = frozenset(
+    "rack_power_watts pdu_power_watts pdu_current_amperes facility_heat_removed_watts "
+    "rack_coolant_return_temperature_celsius facility_coolant_return_temperature_celsius "
+    "switch_port_utilization_ratio storage_target_io_seconds_total storage_read_bytes_total "
+    "storage_write_bytes_total".split()
+)
 PLANNED, ENDED = "node.maintenance:planned", "node.maintenance:ended"
 BOOTED = "node.boot_id"
 # How long a word in passing is remembered, and how long planned work lasts at most where nobody
@@ -146,6 +154,8 @@ class Waiting:
 
 def is_in_passing(finding: Finding) -> bool:
     """Say whether it is worth a line in an incident, but none of its own."""
+    if finding.learned and finding.signal in CARRIED:
+        return True
     return finding.severity == "info" or finding.code in NEVER_ALONE
 
 

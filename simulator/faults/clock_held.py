@@ -36,4 +36,5 @@ CLOCK_HELD = Mode(
     act=act,
     expected=expected,
     d_prime=d_prime,
+    most=0.95,
 )

@@ -42,4 +42,5 @@ COOLANT_FLOW_LOSS = Mode(
     expected=expected,
     d_prime=d_prime,
     cooling="liquid",
+    most=0.97,
 )

@@ -29,4 +29,5 @@ COOLANT_LEAKS = Mode(
     expected=expected,
     d_prime=always,
     cooling="liquid",
+    most=0.95,
 )

@@ -41,4 +41,5 @@ CPU_CONTENTION = Mode(
     act=act,
     expected=expected,
     d_prime=d_prime,
+    most=1.0,
 )

@@ -29,4 +29,5 @@ DISK_FULL = Mode(
     act=act,
     expected=expected,
     d_prime=always,
+    most=1.0,
 )

@@ -31,4 +31,5 @@ FAN_FAILS = Mode(
     expected=expected,
     d_prime=always,
     cooling="air",
+    most=0.95,
 )

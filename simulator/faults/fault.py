@@ -5,6 +5,7 @@ of that signal's mean over the persistence window). A fault of d' >= 4 is one th
 find; d' is cut at 300, the largest surprise a finding carries.
 """
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -29,6 +30,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
     mode can happen, empty for any. `severity_help` says the unit of `Fault.severity`; `severities`
     are the bounds that a random scenario draws from, evenly in log: where there is noise they span
     d' from about 6 to 100; evidence that knows no noise (a code, a state) has d' 300 at any.
+    `most` is the largest severity that means something, as of a share.
     `act(fault, index, seconds, knobs)` turns the knobs, `index` being where the entity stands;
     `expected` names runbook entries that the evidence supports, best first.
     """
@@ -43,6 +45,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
     expected: Callable[[Fault], tuple[str, ...]]
     d_prime: Callable[[Fault, Scenario, Machines], float]
     cooling: Literal["", "air", "liquid"] = ""
+    most: float = math.inf
 
 
 def active(fault: Fault, seconds: float) -> bool:

@@ -43,4 +43,5 @@ HOST_OOM = Mode(
     act=act,
     expected=expected,
     d_prime=always,
+    most=1.0,
 )

@@ -28,4 +28,5 @@ INODES_FULL = Mode(
     act=act,
     expected=expected,
     d_prime=always,
+    most=1.0,
 )

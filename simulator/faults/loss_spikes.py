@@ -1,7 +1,10 @@
-"""The loss of a job jumps: a bad piece of data; the gradient norm jumps with it.
+"""The loss of a job jumps and comes back within a minute: a bad piece of data.
 
-Gradual climbs over its ramp; intermittent comes and goes.
+The gradient norm jumps with it. Intermittent jumps again with every beat; gradual climbs over its
+ramp and stays, as bad data that is mixed in more and more does.
 """
+
+import math
 
 from simulator.faults.fault import Mode, cut, level
 from simulator.fleet import Machines
@@ -9,17 +12,25 @@ from simulator.knobs import Knobs
 from simulator.scenario import Fault, Scenario
 from simulator.training import LOSS_NOISE
 
+FADES_SECONDS = 25.0
+GRADIENT_FACTOR = 2.0  # beyond 1, at the top of the jump
+
 
 def act(fault: Fault, index: int, seconds: float, knobs: Knobs) -> None:
     """Raise loss and gradient norm."""
     gradient, now = list(knobs.gradient.values())[index], level(fault, seconds)
+    since = seconds - fault.onset_seconds
+    if fault.form == "intermittent":
+        since %= fault.on_seconds + fault.off_seconds
+    if fault.form != "gradual" and now:
+        now = math.exp(-since / FADES_SECONDS)
     gradient.loss = 1.0 + (fault.severity - 1.0) * now
-    gradient.factor = 1.0 + 2.0 * now
+    gradient.factor = 1.0 + GRADIENT_FACTOR * now
 
 
 def expected(fault: Fault) -> tuple[str, ...]:
-    """Return the spike."""
-    return ("TRN-02",)
+    """Return the spike; a climb that stays looks like a norm that creeps up."""
+    return ("TRN-02", "TRN-05", "TRN-03") if fault.form == "gradual" else ("TRN-02",)
 
 
 def d_prime(fault: Fault, scenario: Scenario, machines: Machines) -> float:

@@ -41,4 +41,5 @@ MOUNT_HANGS = Mode(
     act=act,
     expected=expected,
     d_prime=always,
+    most=1.0,
 )

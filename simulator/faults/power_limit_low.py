@@ -28,4 +28,5 @@ POWER_LIMIT_LOW = Mode(
     act=act,
     expected=expected,
     d_prime=always,
+    most=0.9,
 )

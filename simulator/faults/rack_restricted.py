@@ -46,4 +46,5 @@ RACK_RESTRICTED = Mode(
     expected=expected,
     d_prime=d_prime,
     cooling="liquid",
+    most=0.97,
 )

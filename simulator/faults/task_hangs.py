@@ -35,4 +35,5 @@ TASK_HANGS = Mode(
     act=act,
     expected=expected,
     d_prime=always,
+    most=1.0,
 )

@@ -40,4 +40,5 @@ VOLTAGE_SAGS = Mode(
     act=act,
     expected=expected,
     d_prime=d_prime,
+    most=0.9,
 )

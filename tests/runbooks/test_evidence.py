@@ -203,3 +203,17 @@ def test_hardware_class_is_the_nearest_model(inventory: Make) -> None:
     assert hardware_class(own, GPU) == "h100"
     assert hardware_class(own, OTHER) == "dgx"
     assert hardware_class(own, "node/n8") == "any"
+
+
+def test_code_counts_for_as_long_as_what_began_with_it_lasts(
+    finding: Make, inventory: Make
+) -> None:
+    code = finding(GPU, "nvidia.xid", "event", code="nvidia.xid:79")
+    began = code.opened_at_unix_nano
+    hours = 3 * 3600 * NANOSECONDS
+    said = finding(
+        GPU, "nvidia.xid", "event", code="nvidia.xid:79",
+        closed_at_unix_nano=began + 600 * NANOSECONDS,
+    )  # fmt: skip
+    silent = finding(GPU, "gpu_temperature_celsius", "absent", updated_at_unix_nano=began + hours)
+    assert state([said, silent], inventory(), XID, GPU) == "present"

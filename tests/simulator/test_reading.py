@@ -179,3 +179,9 @@ def test_every_fault_of_no_draw_stands_in_a_scenario_once() -> None:
     scenarios = {name: simulator.load(path) for name, path in simulator.built_in().items()}
     named = {own.mode for name in ("modes-air", "modes-liquid") for own in scenarios[name].fault}
     assert named == simulator.faults.FAULTS.keys() - set(simulator.drawing.SHOWN)
+
+
+def test_severity_beyond_what_it_can_mean_is_refused() -> None:
+    text = 'name = "x"\n' + fault(mode="clock_held").replace("severity = 1.0", "severity = 1.5")
+    with pytest.raises(ConfigError, match=r"severity: at most 0\.95 \(share of the clock"):
+        simulator.parse(text, "bad.toml")

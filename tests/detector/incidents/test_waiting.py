@@ -118,3 +118,28 @@ def test_restart_is_evidence_of_what_made_it_necessary(stage: Stage) -> None:
     stage.feed(finding(RESTARTED, job(), 60, job=samples.JOB, severity="minor"))
     (incident,) = stage.living()
     assert {own.signal for own in incident.evidence} == {"nvidia.xid", "job.state"}
+
+
+def carried(seconds: float, learned: bool = True) -> Finding:
+    power = {"signal": "rack_power_watts", "movement": "step_down", "family": "band"}
+    return finding(power, "rack/r1", seconds, learned=learned)
+
+
+def test_what_a_place_carries_opens_nothing_by_a_learned_level_alone(stage: Stage) -> None:
+    stage.feed(carried(0))
+    assert stage.living() == []
+
+
+def test_what_a_place_carries_is_evidence_in_its_incident(stage: Stage) -> None:
+    stage.feed(carried(0))
+    lost = {"signal": "rack_power_supplies_up", "movement": "down", "family": "band"}
+    stage.feed(finding(lost, "rack/r1", 20))
+    (incident,) = stage.living()
+    assert {own.signal for own in incident.evidence} == {
+        "rack_power_supplies_up", "rack_power_watts"
+    }  # fmt: skip
+
+
+def test_limit_of_what_a_place_carries_is_an_incident(stage: Stage) -> None:
+    stage.feed(carried(0, learned=False))
+    assert len(stage.living()) == 1

@@ -251,6 +251,14 @@ def test_loss_goes_nan_and_nothing_else_does() -> None:
     assert nan == {("job_loss", JOB), ("job_gradient_norm", JOB)}
 
 
+def test_spike_of_the_loss_comes_back_within_a_minute() -> None:
+    own = Fault(mode="loss_spikes", entity=JOB, onset_seconds=ONSET, severity=1.6)
+    run = Recorded(simulator.simulate(scenario(LIQUID, own), 1))
+    before = run.get("job_loss", JOB, 60, ONSET).mean()
+    assert run.get("job_loss", JOB, ONSET, ONSET + 8).max() > 1.35 * before
+    assert run.get("job_loss", JOB, ONSET + 120).max() < 1.1 * before
+
+
 def test_many_lost_supplies_pull_the_brake_on_the_whole_rack_only() -> None:
     own = Fault(mode="supplies_lost", entity="rack/r01", onset_seconds=300, severity=3.0)
     base = Scenario(
