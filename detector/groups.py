@@ -1,15 +1,10 @@
 """Who belongs together: what a job runs on, and which series move with it."""
 
-from collections import defaultdict
-
 import numpy as np
 
-from detector.families import floors
-from detector.series import BLOCK, CLASS, SIGNALS, Ints, Series
+from detector.series import BLOCK, CLASS, Ints, Series
 from forewarn import entity as entities
 from forewarn.inventory import Inventory
-
-PART = 0.05  # of what hangs on a place
 
 
 class Groups:
@@ -20,7 +15,6 @@ class Groups:
         self._slots: dict[str, Ints] = {}
         self._peers: dict[tuple[str, str], Ints] = {}
         self._version: tuple[int, int] = (-1, -1)
-        self._is_carried = np.array([signal.name in floors.CARRIED for signal in SIGNALS])
         self.changes = 0  # all that `changed` was told of
         self._before = (0, 0)  # changes of earlier seconds, and the second of the latest
 
@@ -58,28 +52,6 @@ class Groups:
             nodes.add(node if node.startswith("node/") else entities.path("node", node))
         known = {own for node in nodes for own in self._series.entities(node)}
         return {own for own in known if "/gpu/" not in own or _named(own, devices)}
-
-    def carried(self, job: str) -> Ints:
-        """Return the slots of what a job makes its racks, feeds, loops, rooms and ports carry.
-
-        Of a switch all ports, since its uplinks carry what its nodes say. A place is left out of
-        whose nodes the job has less than PART: it hardly shows there.
-        """
-        nodes_at: defaultdict[str, set[str]] = defaultdict(set)
-        for own in self.entities(job):
-            node = entities.root(own)
-            for place in self._inventory.parents(own):
-                if entities.root(place) != node:
-                    nodes_at[place].add(node)
-        found = [
-            slot
-            for place, nodes in nodes_at.items()
-            if len(nodes) >= PART * len(set(map(entities.root, self._inventory.below(place))))
-            for part in (self._series.entities(place) or {place})
-            for slot in self._series.slots(part)
-            if self._is_carried[self._series.at(slot)[0].klass[slot % BLOCK]]
-        ]
-        return np.array(sorted(found), np.int64)
 
     def peers(self, name: str, job: str) -> Ints:
         """Return the slots of one signal on everything a job runs on."""

@@ -21,7 +21,6 @@ from forewarn.records import NANOSECONDS, Event, InventoryItem
 PAUSE_SECONDS = 1800.0  # a checkpoint or evaluation longer than this is no pause any more
 START_SECONDS = 900.0  # from `running` to the first step: loading, compiling
 SETTLE_SECONDS = 15.0  # after a pause, until levels are back
-CARRY_SECONDS = 120.0  # more for racks, loops and rooms: heat and averages follow slowly
 # No step for so long, and for so many usual steps, is a stall: long before it is told as a hang,
 # and before enough samples are off for a finding (`verdict.persistence`).
 STALL_SECONDS, STALL_STEPS, KNOWN_STEPS = 8.0, 3.0, 10
@@ -83,10 +82,8 @@ class Regimes:
         self._stale: set[str] = set()  # jobs whose series may have changed
         self._coming: list[_Change] = []
         self._version = -1
-        self._settles = SETTLE_SECONDS
         self._follows = np.array([floors.follows_job(signal) for signal in SIGNALS])
         self._marked: dict[str, Ints] = {}  # job -> slots marked as its own
-        self._carried: dict[str, Ints] = {}  # job -> slots of what its places carry
 
     def on_inventory(self, item: InventoryItem) -> None:
         """Take an item: a new placement or a new device in a slot is a new regime."""
@@ -121,7 +118,7 @@ class Regimes:
         seconds = event.time_unix_nano / NANOSECONDS
         phase, _, edge = state.rpartition("_")
         if phase in PHASES:
-            self._pause(job, seconds, PAUSE_SECONDS if edge == "begin" else self._settles)
+            self._pause(job, seconds, PAUSE_SECONDS if edge == "begin" else SETTLE_SECONDS)
         elif state in RUNNING:
             self._starting[job] = seconds
             self._steps.pop(job, None)
@@ -138,14 +135,10 @@ class Regimes:
         self._steps.setdefault(job, _Steps()).took(seconds)
         if seconds > self._starting.get(job, np.inf):  # an older step is of the run before
             del self._starting[job]
-            self._begin(job, seconds, self._settles)
+            self._begin(job, seconds, SETTLE_SECONDS)
 
-    def refresh(self, seconds: float, beat: float = 1.0) -> None:
-        """Mark what jobs run on, after series or placements changed.
-
-        `beat` is how far apart readings are, in seconds: where it is long, levels settle later.
-        """
-        self._settles = SETTLE_SECONDS + 2 * (beat - 1)
+    def refresh(self, seconds: float) -> None:
+        """Mark what jobs run on, after series or placements changed."""
         self._take_changes(seconds)
         if self._series.version != self._version:
             self._version = self._series.version
@@ -155,32 +148,16 @@ class Regimes:
         self._stale.clear()
         for job, steps in self._steps.items():
             if steps.stalls(seconds):
-                self._wait(job, seconds + self._settles)
+                self._wait(job, seconds + SETTLE_SECONDS)
 
     def _mark(self, job: str, seconds: float) -> None:
         """Series that are newly a job's own, or no longer, begin a new regime."""
         own = self._groups.slots(job) if job not in self._ended else NOTHING
         before = self._marked.get(job, NOTHING)
         self._marked[job] = own
-        self._load(np.setdiff1d(before, own), False, seconds + self._settles)
-        start = START_SECONDS if job in self._starting else self._settles
+        self._load(np.setdiff1d(before, own), False, seconds + SETTLE_SECONDS)
+        start = START_SECONDS if job in self._starting else SETTLE_SECONDS
         self._load(np.setdiff1d(own, before), True, seconds + start)
-        self._carry(job, own, before, seconds + start + CARRY_SECONDS)
-
-    def _carry(self, job: str, own: Ints, before: Ints, until: float) -> None:
-        """Learn anew what racks, feeds, loops and rooms carry where a job came or went."""
-        if np.array_equal(own, before):
-            return
-        held = self._carried.pop(job, NOTHING)
-        now = self._groups.carried(job) if len(own) else NOTHING
-        if len(now):
-            self._carried[job] = now
-        self._settle(np.setxor1d(held, now), until)
-
-    def _settle(self, slots: Ints, until: float) -> None:
-        for block, rows in self._rows(slots):
-            self._rebase_rows(block, rows)
-            block.quiet_until[rows] = np.maximum(block.quiet_until[rows], until)
 
     def _load(self, slots: Ints, loaded: bool, until: float) -> None:
         for block, rows in self._rows(slots):
@@ -190,7 +167,6 @@ class Regimes:
 
     def _begin(self, job: str, seconds: float, quiet: float) -> None:
         self._load(self._marked.get(job, NOTHING), True, seconds + quiet)
-        self._settle(self._carried.get(job, NOTHING), seconds + quiet)
 
     def _pause(self, job: str, seconds: float, quiet: float) -> None:
         if job in self._starting:
@@ -207,7 +183,7 @@ class Regimes:
     def _renew(self, slots: Ints, seconds: float) -> None:
         for block, rows in self._rows(slots):
             self._renew_rows(block, rows)
-            block.quiet_until[rows] = seconds + self._settles
+            block.quiet_until[rows] = seconds + SETTLE_SECONDS
 
     def _rows(self, slots: Ints) -> list[tuple[Block, Ints]]:
         numbers = slots // BLOCK

@@ -132,8 +132,6 @@ BUSY = frozenset(
     "gpu_pcie_tx_bytes_per_second gpu_pcie_rx_bytes_per_second nic_rx_bytes_total "
     "nic_tx_bytes_total nic_utilization_ratio switch_port_utilization_ratio".split()
 )
-# What jobs make a place carry: learned anew where a job comes or goes.
-CARRIED = UNEVEN | BUSY
 # An idle device lets its link sleep: comparable only where one job keeps all awake.
 ASLEEP_WHEN_IDLE = frozenset({"gpu_pcie_link_generation", "gpu_pcie_link_width"})
 RANKS = frozenset(
