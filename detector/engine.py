@@ -189,7 +189,7 @@ class Engine:
         seconds = float(tick.second)
         out = self._states(tick.events)
         out += self._presence.on_tick(tick)
-        self._regimes.refresh(seconds)
+        self._regimes.refresh(seconds, float(2 * tick.width if tick.width > 1 else 1))
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
