@@ -1,9 +1,11 @@
 """VUS-PR: the area under precision and recall, averaged over how far a label's edges are blurred.
 
-The definition is that of Paparrizos et al., "Volume Under the Surface" (VLDB 2022), in the form that
-TSB-AD reports (`generate_curve`, version `opt`): thresholds are even in rank, recall is the mean of
+The definition is that of Paparrizos et al., "Volume Under the Surface" (VLDB 2022), in the form
+that TSB-AD reports (`generate_curve`, version `opt`): thresholds are even in rank, recall is the mean of
 points found and labels touched, and a point within half a window of an event counts in part.
 """
+
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +71,7 @@ def _joined(found: Runs, width: int, size: int) -> Runs:
     """Widen events by half a width and join those that then touch."""
     half, out = width // 2, []
     first = max(int(found[0, 0]) - half, 0)
-    for (_, last), (start, _) in zip(found[:-1], found[1:], strict=True):
+    for (_, last), (start, _) in pairwise(found):
         if last + half < start - half:
             out.append((first, last + half))
             first = start - half

@@ -79,11 +79,15 @@ def read(path: Path, admit: Callable[[Iterable[str]], None] | None = None) -> Ro
     pair = signals[keep].astype(np.int64) * max(len(places), 1) + entities[keep]
     which, pairs = pd.factorize(pair)
     held = [divmod(int(own), max(len(places), 1)) for own in pairs]
+    series = [(str(names[s]), str(places[e])) for s, e in held]
+    ordered = sorted(range(len(series)), key=lambda at: series[at][::-1])  # not as they first came
+    rank = np.empty(len(series), np.int64)
+    rank[ordered] = np.arange(len(series))
     counts = np.bincount(signals[usable], minlength=len(names))
     unknown = {str(names[i]): int(counts[i]) for i in np.flatnonzero(~known[:-1]) if counts[i]}
     return Rows(
-        seconds[keep], which.astype(np.int64), values[keep],
-        tuple((str(names[s]), str(places[e])) for s, e in held), unknown, int((~usable).sum()),
+        seconds[keep], rank[which], values[keep], tuple(series[at] for at in ordered), unknown,
+        int((~usable).sum()),
     )  # fmt: skip
 
 
