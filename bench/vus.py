@@ -1,8 +1,9 @@
 """VUS-PR: the area under precision and recall, averaged over how far a label's edges are blurred.
 
 The definition is that of Paparrizos et al., "Volume Under the Surface" (VLDB 2022), in the form
-that TSB-AD reports (`generate_curve`, version `opt`): thresholds are even in rank, recall is the mean of
-points found and labels touched, and a point within half a window of an event counts in part.
+that TSB-AD reports (`generate_curve`, version `opt`): thresholds are even in rank, recall is the
+mean of points found and labels touched, and a point within half a window of an event counts in
+part.
 """
 
 from itertools import pairwise

@@ -98,7 +98,8 @@ class Ticks:
         self._open: dict[int, Tick] = {}
         self._head: int | None = None  # the earliest open second
         self._last: dict[Stream, int] = {}
-        self._apart: dict[Stream, int] = {}  # seconds between the last two frames
+        self._gaps: dict[Stream, int] = {}  # seconds between the last two frames
+        self._apart: dict[Stream, int] = {}  # the smaller of the last two of those
         self._pace, self._paced = 1, 0  # those of most streams, and when it was looked
         self._jobs: dict[Stream, int] = {}  # the latest second of streams of jobs
         self._nodes: dict[str, int] = {}  # the latest second of each node
@@ -135,7 +136,8 @@ class Ticks:
             tick.appended.append(item.message.append_time_unix_nano)
         own, node = int(item.seconds), item.frame.node
         if (before := self._last.get(item.stream)) is not None and own > before:
-            self._apart[item.stream] = own - before
+            self._apart[item.stream] = min(own - before, self._gaps.get(item.stream, own - before))
+            self._gaps[item.stream] = own - before
         self._last[item.stream] = own if before is None else max(own, before)
         self._nodes[node] = max(own, self._nodes.get(node, 0))
         self._came(item.stream, own)

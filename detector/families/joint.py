@@ -53,6 +53,7 @@ class Model(NamedTuple):
     """What is known of one entity with d signals, in the order of `signals`."""
 
     signals: tuple[str, ...]
+    rising: NDArray[np.bool_]  # [d]: never fell in history: its steps count, not its level
     centre: Floats  # [d]
     deviation: Floats  # [d]
     precision: Floats  # [d, d]
@@ -78,8 +79,16 @@ class Scores(NamedTuple):
 
 def scaled(model: Model, readings: Floats) -> Floats:
     """Return readings [time, d] as deviations; what is missing is at its centre."""
-    own: Floats = np.nan_to_num((readings - model.centre) / model.deviation)
+    levels = stepped(readings, model.rising)
+    own: Floats = np.nan_to_num((levels - model.centre) / model.deviation)
     return own
+
+
+def stepped(readings: Floats, rising: NDArray[np.bool_]) -> Floats:
+    """Return readings with the increase since the one before where a signal only ever rises."""
+    found = readings.copy()
+    found[:, rising] = np.diff(readings[:, rising], axis=0, prepend=readings[:1, rising])
+    return found
 
 
 def windows(near: Floats) -> Floats:
@@ -144,7 +153,7 @@ class Follower:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._held = np.repeat(model.centre[None], WINDOW, axis=0)
+        self._held = np.zeros((WINDOW + 1, len(model.centre)))
         self._begun = False
 
     def push(self, reading: Floats) -> tuple[float, float, Floats]:
@@ -159,4 +168,4 @@ class Follower:
         self._held = np.vstack([self._held[1:], known])
         scores = score(self.model, self._held)
         fused, leap = fuse(self.model, scores)
-        return float(fused[0]), float(leap[0]), scores.parts[0]
+        return float(fused[-1]), float(leap[-1]), scores.parts[-1]

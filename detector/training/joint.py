@@ -20,6 +20,7 @@ from detector.families.joint import (
     fuse,
     residual,
     score,
+    stepped,
     windows,
 )
 
@@ -28,6 +29,7 @@ FITTED = 0.7  # of history: on the rest the scores of a first model show how rar
 EVENTS_PER_DAY = 1.0  # of either limit, on that rest
 SAME_SECONDS = 600.0  # readings beyond a limit within so long are one event
 UNUSUAL, LEAST_SPREAD = 0.99, 0.05  # of the forecast's residuals, in deviations of the signal
+OFTEN = 0.01  # of readings: a signal that rises so often and never falls is a counter
 RIDGE = 10.0  # readings that "no influence" counts for
 EVERY_FIT, EVERY_KEPT, MOST_KEPT = 5, 3, 8000  # windows overlap: some will do
 DAY = 86_400.0
@@ -43,15 +45,24 @@ def fit(signals: tuple[str, ...], readings: Floats, period_seconds: float) -> Mo
     if len(readings) < LEAST_READINGS or readings.shape[1] < LEAST_SIGNALS:
         return None
     cut = int(FITTED * len(readings))
-    first = _fit(signals, readings[:cut])
+    rising = _rising(readings)
+    first = _fit(signals, readings[:cut], rising)
     held = score(first, readings[cut - WINDOW + 1 :])
-    model = _fit(signals, readings)._replace(
+    model = _fit(signals, readings, rising)._replace(
         tails=(_tail(held.together), _tail(held.shape), _tail(held.leap))
     )
     return _limited(model, held, (len(readings) - cut) * period_seconds / DAY, period_seconds)
 
 
-def _fit(signals: tuple[str, ...], readings: Floats) -> Model:
+def _rising(readings: Floats) -> NDArray[np.bool_]:
+    """Say which signals are counters, whatever they are called."""
+    steps = np.diff(readings, axis=0)
+    found: NDArray[np.bool_] = (steps >= 0).all(axis=0) & ((steps > 0).mean(axis=0) > OFTEN)
+    return found
+
+
+def _fit(signals: tuple[str, ...], readings: Floats, rising: NDArray[np.bool_]) -> Model:
+    readings = stepped(readings, rising)
     centre = readings.mean(axis=0)
     deviation = np.maximum(readings.std(axis=0), LEAST_DEVIATION * np.maximum(1, np.abs(centre)))
     near = np.clip((readings - centre) / deviation, -NEAR, NEAR)
@@ -59,8 +70,8 @@ def _fit(signals: tuple[str, ...], readings: Floats) -> Model:
     factors = _factors(near)
     forecast = _forecast(near, factors)
     model = Model(
-        signals, centre, deviation, LedoitWolf().fit(near).precision_, middle, components, known,
-        factors, forecast, np.ones(len(centre)),
+        signals, rising, centre, deviation, LedoitWolf().fit(near).precision_, middle, components,
+        known, factors, forecast, np.ones(len(centre)),
     )  # fmt: skip
     return model._replace(spread=_spread(model, near))
 

@@ -32,10 +32,10 @@ SINCE = 20_000 * DAY  # where such tables are put, so that all times are after 1
 
 
 class Outputs:
-    """Where findings, incidents and scores go: a terminal or JSON lines, and files."""
+    """Where findings, incidents and scores go: to files; a terminal or JSON lines (None: neither)."""
 
     def __init__(
-        self, language: Language, as_json: bool, scores: Path | None, findings: Path | None,
+        self, language: Language, as_json: bool | None, scores: Path | None, findings: Path | None,
         incidents: Path | None,
     ) -> None:  # fmt: skip
         self.language, self.as_json, self.scores = language, as_json, scores
@@ -57,7 +57,7 @@ class Outputs:
                 self._findings.write(msgspec.json.encode(finding) + b"\n")
             if self.as_json:
                 emit({"kind": "finding", "finding": finding})
-            elif finding.seq == 1:
+            elif self.as_json is not None and finding.seq == 1:
                 console().print(render.finding_line(finding, self.language))
         if self.as_json:
             for incident in step.incidents:
@@ -68,7 +68,7 @@ class Outputs:
         found = line.incidents()
         if self._paths[1] is not None:
             self._paths[1].write_bytes(b"".join(msgspec.json.encode(own) + b"\n" for own in found))
-        if self.as_json:
+        if self.as_json is not False:
             return
         standing = [own for own in found if own.state != "merged"]
         for incident in standing:
