@@ -4,7 +4,7 @@ Per-record families (event, NaN of progress) speak on arrival; everything else w
 second closes. Messages are taken one by one as they come, so the size of a poll does not matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -79,6 +79,7 @@ class Engine:
         self._refused: set[tuple[str, str]] = set()
         self._model_id = ""
         self._minute: int | None = None
+        self.observer: Callable[[int], None] | None = None  # told of the second of each closed tick
 
     def adopt(self, model: Model) -> None:
         """Take over a trained model; findings name it from now on."""
@@ -188,13 +189,15 @@ class Engine:
         seconds = float(tick.second)
         out = self._states(tick.events)
         out += self._presence.on_tick(tick)
-        self._regimes.refresh(seconds)
+        self._regimes.refresh(seconds, float(2 * tick.width if tick.width > 1 else 1))
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             for items in (tick.frames, tick.job_frames):
                 out += self._score(items)
             out += self._comparing.on_tick(seconds)
             out += self._steps(tick)
             out += self._deadlines(tick.second)
+        if self.observer is not None:
+            self.observer(tick.second)
         self.telling.ticks.inc()
         self.telling.tick_delay.set(max(0.0, self._ticks.newest / NANOSECONDS - seconds))
         return out

@@ -24,7 +24,6 @@ SETTLE_SECONDS = 15.0  # after a pause, until levels are back
 # No step for so long, and for so many usual steps, is a stall: long before it is told as a hang,
 # and before enough samples are off for a finding (`verdict.persistence`).
 STALL_SECONDS, STALL_STEPS, KNOWN_STEPS = 8.0, 3.0, 10
-FOLLOWS = np.array([floors.follows_job(signal) for signal in SIGNALS])
 RUNNING = frozenset({"running", "restarted"})
 PHASES = frozenset({"checkpoint", "evaluation"})
 NOTHING = np.zeros(0, np.int64)
@@ -83,6 +82,8 @@ class Regimes:
         self._stale: set[str] = set()  # jobs whose series may have changed
         self._coming: list[_Change] = []
         self._version = -1
+        self._settles = SETTLE_SECONDS
+        self._follows = np.array([floors.follows_job(signal) for signal in SIGNALS])
         self._marked: dict[str, Ints] = {}  # job -> slots marked as its own
 
     def on_inventory(self, item: InventoryItem) -> None:
@@ -118,7 +119,7 @@ class Regimes:
         seconds = event.time_unix_nano / NANOSECONDS
         phase, _, edge = state.rpartition("_")
         if phase in PHASES:
-            self._pause(job, seconds, PAUSE_SECONDS if edge == "begin" else SETTLE_SECONDS)
+            self._pause(job, seconds, PAUSE_SECONDS if edge == "begin" else self._settles)
         elif state in RUNNING:
             self._starting[job] = seconds
             self._steps.pop(job, None)
@@ -135,10 +136,14 @@ class Regimes:
         self._steps.setdefault(job, _Steps()).took(seconds)
         if seconds > self._starting.get(job, np.inf):  # an older step is of the run before
             del self._starting[job]
-            self._begin(job, seconds, SETTLE_SECONDS)
+            self._begin(job, seconds, self._settles)
 
-    def refresh(self, seconds: float) -> None:
-        """Mark what jobs run on, after series or placements changed."""
+    def refresh(self, seconds: float, beat: float = 1.0) -> None:
+        """Mark what jobs run on, after series or placements changed.
+
+        `beat` is how far apart readings are, in seconds: where it is long, levels settle later.
+        """
+        self._settles = SETTLE_SECONDS + 2 * (beat - 1)
         self._take_changes(seconds)
         if self._series.version != self._version:
             self._version = self._series.version
@@ -148,15 +153,15 @@ class Regimes:
         self._stale.clear()
         for job, steps in self._steps.items():
             if steps.stalls(seconds):
-                self._wait(job, seconds + SETTLE_SECONDS)
+                self._wait(job, seconds + self._settles)
 
     def _mark(self, job: str, seconds: float) -> None:
         """Series that are newly a job's own, or no longer, begin a new regime."""
         own = self._groups.slots(job) if job not in self._ended else NOTHING
         before = self._marked.get(job, NOTHING)
         self._marked[job] = own
-        self._load(np.setdiff1d(before, own), False, seconds + SETTLE_SECONDS)
-        start = START_SECONDS if job in self._starting else SETTLE_SECONDS
+        self._load(np.setdiff1d(before, own), False, seconds + self._settles)
+        start = START_SECONDS if job in self._starting else self._settles
         self._load(np.setdiff1d(own, before), True, seconds + start)
 
     def _load(self, slots: Ints, loaded: bool, until: float) -> None:
@@ -177,13 +182,13 @@ class Regimes:
     def _wait(self, job: str, until: float) -> None:
         """Hold back what is said of levels that a job makes, while it makes none."""
         for block, rows in self._rows(self._marked.get(job, NOTHING)):
-            own = rows[FOLLOWS[block.klass[rows]]]
+            own = rows[self._follows[block.klass[rows]]]
             block.quiet_until[own] = np.maximum(block.quiet_until[own], until)
 
     def _renew(self, slots: Ints, seconds: float) -> None:
         for block, rows in self._rows(slots):
             self._renew_rows(block, rows)
-            block.quiet_until[rows] = seconds + SETTLE_SECONDS
+            block.quiet_until[rows] = seconds + self._settles
 
     def _rows(self, slots: Ints) -> list[tuple[Block, Ints]]:
         numbers = slots // BLOCK

@@ -7,7 +7,7 @@ counter's deltas are taken there), everything else is float32 or smaller.
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -22,8 +22,19 @@ F64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Rows = slice | Ints
-SIGNALS: tuple[Signal, ...] = tuple(CATALOGUE.values())
+SIGNALS: list[Signal] = list(CATALOGUE.values())
 CLASS = {signal.name: number for number, signal in enumerate(SIGNALS)}
+
+
+def admit(names: Iterable[str]) -> None:
+    """Take unknown signals as plain gauges, for this process; engines made before do not know them.
+
+    For replays of strangers' tables only: live, a signal that nobody described is refused.
+    """
+    for name in names:
+        if name not in CLASS:
+            CLASS[name] = len(SIGNALS)
+            SIGNALS.append(CATALOGUE.admit(name))
 
 
 # Factories of one block's arrays, for the fields of state dataclasses.

@@ -30,6 +30,7 @@ LIVE_TICKS = 3  # a stream that missed more than these beats is not waited for
 AFTER_SECONDS = 1  # jobs and events work a tick later: by then all of a second came, in any order
 EVERY_TICKS = 2  # nor is one slower than this and than most others: it comes when it comes
 WIDTHS = 2  # ticks of a slow fleet between two frames of most of its streams
+WIDEST_PACE = 60  # seconds: what is further apart is a gap, or a table of long intervals
 PACE_TICKS = 60  # how often it is looked anew at how fast most are
 JOB_TICKS = 600  # a job's stream may pause so long: checkpoints, evaluations
 Stream = tuple[str, str]
@@ -173,7 +174,8 @@ class Ticks:
     @property
     def _width(self) -> int:
         """Return how many seconds a tick has."""
-        return max(1, self._pace // WIDTHS) if self._pace > EVERY_TICKS else 1
+        slow = self._pace > EVERY_TICKS
+        return max(1, min(self._pace, WIDEST_PACE) // WIDTHS) if slow else 1
 
     def _end(self, second: int) -> int:
         """Return the last second of the tick that a second belongs to."""

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-import pandas as pd
 from prometheus_client import CollectorRegistry
 
 from detector.bundle import Card, Model
@@ -145,13 +144,6 @@ def _inventory(path: Path | None) -> Inventory:
     inventory = Inventory()
     if path is None:
         return inventory
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise tidy.TidyError(f"{path}: {error}") from error
-    if "entity" not in table.columns:
-        raise tidy.TidyError(f"{path}: has no column entity")
-    for row in table.to_dict("records"):
-        attributes = {str(k): str(v) for k, v in row.items() if k != "entity" and v}
-        inventory.apply(InventoryItem(CLUSTER, str(row["entity"]), 0, attributes))
+    for entity, attributes in tidy.attributes(path).items():
+        inventory.apply(InventoryItem(CLUSTER, entity, 0, attributes))
     return inventory

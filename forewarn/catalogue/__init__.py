@@ -5,11 +5,11 @@
 
 from forewarn.catalogue.load import Catalogue, load
 from forewarn.catalogue.movements import FAMILIES, MOVEMENTS, Family, Movement
-from forewarn.catalogue.signal import Bad, Floor, Kind, Signal
+from forewarn.catalogue.signal import UNKNOWN, Bad, Floor, Kind, Signal
 
 CATALOGUE: Catalogue = load()
 
 __all__ = [
-    "CATALOGUE", "FAMILIES", "MOVEMENTS", "Bad", "Catalogue", "Family", "Floor", "Kind",
+    "CATALOGUE", "FAMILIES", "MOVEMENTS", "UNKNOWN", "Bad", "Catalogue", "Family", "Floor", "Kind",
     "Movement", "Signal", "load",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from forewarn.catalogue.signal import Bad, Floor, Kind, Signal
+from forewarn.catalogue.signal import Bad, Floor, Kind, Signal, plain_gauge
 from forewarn.errors import CatalogueError, UnknownSignalError
 from forewarn.language import Text
 
@@ -36,7 +36,8 @@ class Catalogue(Mapping[str, Signal]):
     """All signals by name; `resolve` also takes an alias."""
 
     def __init__(self, signals: Mapping[str, Signal]) -> None:
-        self._signals = MappingProxyType(dict(signals))
+        self._own = dict(signals)
+        self._signals = MappingProxyType(self._own)
         self._aliases = {alias: s for s in signals.values() for alias in s.aliases}
 
     def __getitem__(self, name: str) -> Signal:
@@ -47,6 +48,13 @@ class Catalogue(Mapping[str, Signal]):
 
     def __len__(self) -> int:
         return len(self._signals)
+
+    def admit(self, name: str) -> Signal:
+        """Take a signal that nobody described, as a plain gauge: no unit, no limit, no bad side.
+
+        For this process, and before anything counts signals; one that is known stays as it is.
+        """
+        return self._own.setdefault(name, plain_gauge(name))
 
     def resolve(self, name: str) -> Signal:
         """Return the signal called `name`, by name or alias.

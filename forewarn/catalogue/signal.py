@@ -7,6 +7,8 @@ import msgspec
 
 from forewarn.language import Text
 
+UNKNOWN = "unknown"  # layer of signals that only a stranger's table has
+
 
 class Kind(StrEnum):
     """What a series of the signal is made of."""
@@ -86,3 +88,12 @@ class Signal(msgspec.Struct, frozen=True):
     def is_metric(self) -> bool:
         """Say whether it has numeric samples (all kinds but events)."""
         return self.kind is not Kind.EVENT
+
+
+def plain_gauge(name: str) -> Signal:
+    """Return what is assumed of a gauge of which nothing but the name is known."""
+    return Signal(
+        name=name, aliases=(), number="", kind=Kind.GAUGE, layer=UNKNOWN, entity="node",
+        unit="none", period_seconds=60, bad=Bad.BOTH, floor=None, quantum=None, may_be_nan=False,
+        saturates_at=None, context=(), peers=(), otel="", help=Text(en=name, zh=name),
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 The clock is the records' own, so a run gives the same incidents however fast the machine is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from forewarn.memory import MemoryBus
 from forewarn.records import NANOSECONDS, Event, Finding, Frame, InventoryItem
 
 if TYPE_CHECKING:
+    from detector.engine import Engine
     from runbooks import Table
 
 LEAST_DAYS, MOST_DAYS = 0.001, 60.0  # of a window of the balance
@@ -43,7 +44,12 @@ class Line:
         from detector.families.context import FEATURES
         from detector.incidents.store import Store
 
+<<<<<<< HEAD
         self.now = self._began = 0
+=======
+        self.now, self.cluster = 0, settings.cluster
+        self.spoken_for: Callable[[Finding], bool] = lambda finding: False
+>>>>>>> main
         detecting, deciding = CollectorRegistry(), CollectorRegistry()
         self._bus = MemoryBus(clock=lambda: self.now)
         self._producer = self._bus.producer()
@@ -60,6 +66,11 @@ class Line:
         self._decide = Decide(
             settings, self._store, table, self._producer, deciding, clock=lambda: self.now
         )
+
+    @property
+    def engine(self) -> "Engine":
+        """Return the detector, for those who watch it."""
+        return self._engine
 
     def publish(
         self,
@@ -93,12 +104,19 @@ class Line:
 
     def step(self) -> Step:
         """Let both stages work on what is there."""
-        findings = self._engine.feed(self._poll(self._detect_in))
+        return self._told(self._unspoken(self._engine.feed(self._poll(self._detect_in))))
+
+    def tell(self, findings: list[Finding]) -> Step:
+        """Let decide take findings that came from elsewhere."""
         return self._told(findings)
 
     def finish(self) -> Step:
         """Close what is open at the end of the stream."""
-        return self._told(self._engine.flush())
+        return self._told(self._unspoken(self._engine.flush()))
+
+    def _unspoken(self, findings: list[Finding]) -> list[Finding]:
+        """Leave out findings that another one speaks for."""
+        return [own for own in findings if not self.spoken_for(own)]
 
     def _told(self, findings: list[Finding]) -> Step:
         for finding in findings:

@@ -1,22 +1,18 @@
 """`forewarn record` and `forewarn replay`: keep what the bus carried, and run it through again."""
 
-import tempfile
-from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 import click
 from prometheus_client import REGISTRY
 
-from forewarn.bus import Message, TopicName
-from forewarn.cli.console import console, emit, json_option
-from forewarn.cli.line import Line, Step
+from forewarn.bus import TopicName
+from forewarn.cli.console import json_option
 from forewarn.cli.main import Invocation
 from forewarn.cli.process import make_bus, need_shared_bus, stop_on_signals
-from forewarn.incident import Incident
-from forewarn.language import Language
-from forewarn.records import NANOSECONDS
 
+RECORDING = ".fwrec"
+THERE = click.Path(path_type=Path, dir_okay=False, exists=True)
+OUT = click.Path(path_type=Path, dir_okay=False, writable=True)
 RAW: tuple[TopicName, ...] = ("inventory", "events", "jobs", "frames")
 
 
@@ -43,62 +39,50 @@ def record(invocation: Invocation, file: Path) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("files", nargs=-1, required=True, type=THERE)
+@click.option(
+    "--train", multiple=True, type=THERE,
+    help="A table to learn from first; nothing is told of it. Once for each file.",
+)  # fmt: skip
+@click.option(
+    "--inventory",
+    type=THERE,
+    help="CSV with a column entity; others are attributes: model, rack; job, rank, stage of ranks.",
+)
+@click.option("--unknown", type=click.Choice(["refuse", "gauge"]), default="refuse",
+              show_default=True, help="What to do with signals the catalogue lacks.")  # fmt: skip
+@click.option("--speed", type=click.Choice(["max"]), default="max", show_default=True,
+              help="As fast as it goes; times are those of the records.")  # fmt: skip
+@click.option("--scores", type=OUT, help="Parquet: surprise of each entity at each time.")
+@click.option("--findings", type=OUT, help="JSON lines: findings as they open, change and close.")
+@click.option("--incidents", type=OUT, help="JSON lines: every incident in its last revision.")
 @json_option
 @click.pass_obj
-def replay(invocation: Invocation, file: Path, as_json: bool) -> None:
-    """Run a recording through detector and decider; show findings and incidents.
+def replay(
+    invocation: Invocation, files: tuple[Path, ...], train: tuple[Path, ...],
+    inventory: Path | None, unknown: str, speed: str, scores: Path | None, findings: Path | None,
+    incidents: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Run a recording, or tables, through detector and decider; show findings and incidents.
 
-    Nothing is told to anybody and no database is kept. The same recording always gives the same
-    findings and incidents, ids included.
+    FILES are one recording (.fwrec), or tables as Parquet or CSV with the columns time, entity,
+    signal, value, in the order of time. Nothing is told to anybody and no database is kept. The
+    same files always give the same findings and incidents, ids included.
 
     \b
     Examples:
       forewarn simulate demo --out demo.fwrec && forewarn replay demo.fwrec
       forewarn replay demo.fwrec --json | jq 'select(.kind == "incident")'
+      forewarn replay monday.parquet --train week.parquet --unknown gauge --scores scores.parquet
     """
-    import msgspec
+    from forewarn.cli.replaying import Outputs, of_recording, of_tables
 
-    import runbooks
-    from forewarn.recording import head, read
-
-    settings = msgspec.structs.replace(invocation.settings, cluster=head(file).cluster, webhook=())
-    with tempfile.TemporaryDirectory(prefix="forewarn-replay-") as directory:
-        line = Line(settings, Path(directory), runbooks.load())
-        for step in _steps(line, read(file)):
-            _tell(step, invocation.language, as_json)
-        _end(line.incidents(), invocation.language, as_json)
-        line.close()
-
-
-def _steps(line: Line, messages: Iterator[Message]) -> Iterator[Step]:
-    """Step once for each second of the stream."""
-    for _, second in groupby(messages, lambda own: own.append_time_unix_nano // NANOSECONDS):
-        line.replay(second)
-        yield line.step()
-    yield line.finish()
-
-
-def _tell(step: Step, language: Language, as_json: bool) -> None:
-    if as_json:
-        for finding in step.findings:
-            emit({"kind": "finding", "finding": finding})
-        for incident in step.incidents:
-            emit({"kind": "incident", "incident": incident})
-        return
-    from forewarn.cli import render
-
-    for finding in step.findings:
-        if finding.seq == 1:
-            console().print(render.finding_line(finding, language))
-
-
-def _end(incidents: list[Incident], language: Language, as_json: bool) -> None:
-    if as_json:
-        return
-    from forewarn.cli import render
-
-    standing = [own for own in incidents if own.state != "merged"]
-    for incident in standing:
-        console().print(render.incident_panel(incident, language))
-    console().print(f"{len(standing)} incidents")
+    outputs = Outputs(invocation.language, as_json, scores, findings, incidents)
+    if [path.suffix for path in files] == [RECORDING]:
+        if train or inventory or unknown != "refuse":
+            raise click.UsageError("--train, --inventory and --unknown are for tables")
+        of_recording(invocation.settings, files[0], outputs)
+    elif any(path.suffix == RECORDING for path in (*files, *train)):
+        raise click.UsageError("give one recording (.fwrec), or tables; not both at once")
+    else:
+        of_tables(invocation.settings, files, train, inventory, unknown, outputs)

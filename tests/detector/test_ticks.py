@@ -207,3 +207,26 @@ def test_slow_node_among_fast_ones_is_not_waited_for():
     before = _closed(bench)
     _both(bench, range(150, 151))
     assert _closed(bench) == before + 1
+
+
+def _minutes(bench: Bench, minutes: range) -> None:
+    for minute in minutes:
+        _both(bench, range(60 * minute, 60 * minute + 1), ("n1", "n2", "n3"))
+
+
+def test_ticks_of_a_slow_fleet_are_as_wide_as_half_its_beat():
+    bench = Bench()
+    _minutes(bench, range(6))
+    before = _closed(bench)
+    for minute in range(6, 10):
+        _minutes(bench, range(minute, minute + 1))
+        for second in range(5, 60, 5):  # what jobs say in between opens no ticks of its own
+            bench.event(event(60 * minute + second, "job/a", "job.log_event:seen"))
+    assert 4 <= _closed(bench) - before <= 8
+
+
+def test_gap_of_hours_makes_no_wide_ticks():
+    bench = Bench()
+    _minutes(bench, range(6))
+    _minutes(bench, range(600, 606))
+    assert bench.metric("forewarn_frames_late_total") == 0
