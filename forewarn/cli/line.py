@@ -44,12 +44,9 @@ class Line:
         from detector.families.context import FEATURES
         from detector.incidents.store import Store
 
-<<<<<<< HEAD
         self.now = self._began = 0
-=======
-        self.now, self.cluster = 0, settings.cluster
+        self.cluster = settings.cluster
         self.spoken_for: Callable[[Finding], bool] = lambda finding: False
->>>>>>> main
         detecting, deciding = CollectorRegistry(), CollectorRegistry()
         self._bus = MemoryBus(clock=lambda: self.now)
         self._producer = self._bus.producer()
