@@ -44,7 +44,7 @@ class Shard(msgspec.Struct, frozen=True):
 def make(number: int, seed: int) -> Shard:
     """Simulate one shard, detect and decide."""
     began, nodes = time.monotonic(), NODES // SHARDS
-    cooling = LiquidCooling() if number % 2 else AirCooling(swing_celsius=1.5)
+    cooling = LiquidCooling() if number % 2 else AirCooling(supply_celsius=22.0, swing_celsius=1.5)
     fleet = Fleet(nodes=nodes, cooling=cooling, raw_meters=0.25)
     own = course(seed * 1000 + number, fleet, 1.0, PERIOD_SECONDS)
     simulation = simulator.simulate(own, seed)

@@ -18,13 +18,13 @@ from forewarn.config import Settings
 from forewarn.deadletter import DeadLetters
 from forewarn.incident import Incident
 from forewarn.memory import MemoryBus
-from forewarn.records import Event, Finding, Frame, InventoryItem
+from forewarn.records import NANOSECONDS, Event, Finding, Frame, InventoryItem
 
 if TYPE_CHECKING:
     from detector.engine import Engine
     from runbooks import Table
 
-BALANCE_DAYS = 60.0  # the longest window there is
+LEAST_DAYS, MOST_DAYS = 0.001, 60.0  # of a window of the balance
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -44,7 +44,8 @@ class Line:
         from detector.families.context import FEATURES
         from detector.incidents.store import Store
 
-        self.now, self.cluster = 0, settings.cluster
+        self.now = self._began = 0
+        self.cluster = settings.cluster
         self.spoken_for: Callable[[Finding], bool] = lambda finding: False
         detecting, deciding = CollectorRegistry(), CollectorRegistry()
         self._bus = MemoryBus(clock=lambda: self.now)
@@ -80,6 +81,7 @@ class Line:
 
         `now` is the time of the stream.
         """
+        self._began = self._began or now
         self.now = now
         put = self._producer.publish
         for item in inventory:
@@ -126,7 +128,8 @@ class Line:
         """Return what the budget promised up to now, and what came of it."""
         from detector.incidents.balance import BudgetQuery, balance
 
-        query = BudgetQuery(days=BALANCE_DAYS, until=self.now)
+        days = (self.now - self._began) / (86_400 * NANOSECONDS)
+        query = BudgetQuery(days=min(max(days, LEAST_DAYS), MOST_DAYS), until=self.now)
         return balance(self._store, self._decide.budget, query)
 
     def close(self) -> None:
