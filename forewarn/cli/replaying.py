@@ -32,7 +32,7 @@ SINCE = 20_000 * DAY  # where such tables are put, so that all times are after 1
 
 
 class Outputs:
-    """Where findings, incidents and scores go: to files; a terminal or JSON lines (None: neither)."""
+    """Where findings, incidents and scores go: files; a terminal or JSON lines (None: neither)."""
 
     def __init__(
         self, language: Language, as_json: bool | None, scores: Path | None, findings: Path | None,
