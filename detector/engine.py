@@ -212,6 +212,7 @@ class Engine:
                 out += self.families.progress.on_state(event.entity, state, seconds)
                 if not state.endswith(("_begin", "_end")):
                     out += self._comparing.on_job(event.entity, seconds)
+                    out += self.families.stages.on_job(event.entity, seconds)
         return out
 
     def _score(self, items: list[Item]) -> list[Finding]:
@@ -253,6 +254,7 @@ class Engine:
             *self._clocks.on_deadline(seconds),
             *self.families.devices.on_tick(seconds),
             *self.families.resistance.on_tick(seconds),
+            *self.families.stages.on_tick(seconds),
             *self._scoring.on_deadline(seconds),
         ]
 

@@ -15,6 +15,7 @@ from detector.families.peers import Peers
 from detector.families.progress import Progress
 from detector.families.resistance import Resistance
 from detector.families.silence import Silence
+from detector.families.stages import Stages
 from detector.population import Population
 from detector.series import CLASS, F32, Block, Series
 from detector.verdict.ledger import Ledger
@@ -56,6 +57,7 @@ class Families:
         self.frozen = Frozen(series, self._fast)
         self.events = Events(cluster, ledger)
         self.progress = Progress(cluster, ledger, inventory)
+        self.stages = Stages(cluster, series, inventory, ledger)
 
     def adopt(self, arrays: Arrays) -> None:
         """Take over a trained model, and keep what was learned here since."""

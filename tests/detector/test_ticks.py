@@ -230,4 +230,6 @@ def test_gap_of_hours_makes_no_ticks_of_hours():
     _minutes(bench, range(6))
     late = bench.metric("forewarn_frames_late_total")
     _minutes(bench, range(600, 620))
-    assert bench.metric("forewarn_frames_late_total") <= late + 2  # of the first minute: nobody knew who would come
+    assert (
+        bench.metric("forewarn_frames_late_total") <= late + 2
+    )  # of the first minute: nobody knew who would come

@@ -12,6 +12,7 @@ from forewarn.records import NANOSECONDS, Finding, InventoryItem, Placement
 from tests.detector.feed import T0, Bench
 
 TRACES = Path(__file__).parents[1] / "stragglers" / "steps.csv"
+BATCHES = TRACES.with_name("batches.csv")
 STEP = 3.0
 RANK_SIGNALS = (
     "rank_step_seconds", "rank_compute_seconds", "rank_data_wait_seconds",
@@ -199,6 +200,33 @@ def test_real_job_with_one_slow_worker_names_it_alone(stages):
 @pytest.mark.parametrize("stages", [True, False])
 def test_real_job_with_a_slow_last_stage_names_no_rank(stages):
     assert _replay("ST", stages).named() == set()
+
+
+def test_real_job_with_a_slow_last_stage_says_so():
+    told = opened(_replay("ST", True).found)
+    found = [f for f in told if f.signal == "job_stage_imbalance_ratio"]
+    assert [f.entity for f in found] == ["job/llm"]
+    assert "stage 3 of job/llm" in found[0].text
+    assert found[0].observed == pytest.approx(0.6, abs=0.15)
+
+
+def test_real_job_with_a_slow_worker_has_no_slow_stage():
+    assert "job_stage_imbalance_ratio" not in {f.signal for f in _replay("AR", True).found}
+
+
+@pytest.mark.parametrize("which", ["job_2", "job_3"])
+def test_real_jobs_without_a_clear_straggler_name_nobody(which):
+    steps: dict[int, dict[int, tuple[float, float, float]]] = defaultdict(dict)
+    with BATCHES.open() as lines:
+        for row in csv.DictReader(lines):
+            if row["job"] == which:
+                seconds = float(row["batch_time"]) / 1000
+                steps[int(row["step"])][int(row["worker"])] = (seconds, seconds, 0.0)
+    job = Job(ranks=10)
+    for step in sorted(steps):
+        total = max(own[0] for own in steps[step].values())
+        job.send({rank: (total, own[1], 0.0) for rank, own in steps[step].items()})
+    assert job.named() == set()
 
 
 class Node:
