@@ -213,7 +213,8 @@ class Context:
         ready = (s.ridge.ready() & (s.age >= s.settle))[s.fresh]
         residual = wave.values - expected
         low = s.features[s.fresh, LOADS.start] < rest * s.ridge.mean(LOADS.start)[s.fresh]
-        residual = np.where((wave.values >= end) | low, np.maximum(residual, 0), residual)
+        residual = np.where(wave.values >= end, np.maximum(residual, 0), residual)
+        residual = np.where(low, 0.0, residual)  # at its lowest, whatever a straight line expects
         s.residual[s.fresh] = residual
         z = (np.where(side == 0, np.abs(residual), side * residual) / scale).astype(np.float32)
         s.z[s.fresh] = np.where(ready, z, np.nan)

@@ -28,7 +28,7 @@ class Explained(NamedTuple):
     least: float  # a sensor of whole degrees or percents has no smaller noise
     relative: bool = False
     end: float = np.inf  # the level beyond which it cannot go: there it is never too low
-    rest: float = 0.0  # below this share of its mean load it may be at its lowest, not too low
+    rest: float = 0.0  # below this share of its mean load it may be at its lowest: no verdict
 
 
 # Floors: 4 K is above sensors' disagreement and below what costs a clock step (+18 % of a GPU's

@@ -189,3 +189,8 @@ def test_rows_with_slowed_clocks_are_not_learned():
 def test_fan_at_its_lowest_speed_while_little_is_drawn_is_not_told():
     """A job that stands still: the curve ends at a lowest speed, below what load lets expect."""
     assert blown([0.05] * 40, warm_minutes=60, watts_then=2000.0) == []
+
+
+def test_fan_at_its_lowest_speed_is_not_too_fast_for_what_little_is_drawn():
+    """Far below what was learned a straight line expects less than no air at all."""
+    assert blown([0.5] * 40, warm_minutes=60, watts_then=300.0) == []
