@@ -140,11 +140,19 @@ class Desk:
         """Return which finding opened each incident of a learned one: a line each."""
         return [
             f"{(own.detected_at_unix_nano - self._start) / NANOSECONDS / DAY:7.2f} d "
-            f"{own.evidence[0].entity} {own.evidence[0].signal} {own.evidence[0].movement} "
-            f"{own.evidence[0].per_day}"
+            f"{', '.join(map(_named, sorted(own.evidence, key=_opened)[:5]))}"
             for own in sorted(self._store.incidents(), key=lambda o: o.detected_at_unix_nano)
-            if own.state != "merged" and own.evidence[0].learned
+            if own.state != "merged" and any(finding.learned for finding in own.evidence)
         ]
+
+
+def _opened(finding: Finding) -> int:
+    return finding.opened_at_unix_nano
+
+
+def _named(own: Finding) -> str:
+    price = "" if own.per_day is None else f" ({own.per_day:.2g} a day)"
+    return f"{own.entity} {own.signal} {own.movement}{price}"
 
 
 def halves(options: argparse.Namespace) -> list[Scenario]:

@@ -20,10 +20,12 @@ NEVER_ALONE = frozenset({"job.state:restarted"})
 # What a place carries is what its jobs ask of it: a job that begins or ends moves it, and nothing
 # is wrong with that. Its limits speak for themselves; a learned level is evidence beside others.
 CARRIED = frozenset(
-    "rack_power_watts pdu_power_watts pdu_current_amperes facility_heat_removed_watts "
-    "rack_coolant_return_temperature_celsius facility_coolant_return_temperature_celsius "
-    "switch_port_utilization_ratio storage_target_io_seconds_total storage_read_bytes_total "
-    "storage_write_bytes_total".split()
+    "rack_power_watts rack_power_density_ratio pdu_power_watts pdu_current_amperes "
+    "pdu_breaker_load_ratio facility_heat_removed_watts facility_pump_speed_ratio "
+    "rack_outlet_temperature_celsius rack_coolant_return_temperature_celsius "
+    "rack_coolant_valve_position_ratio facility_coolant_return_temperature_celsius "
+    "switch_port_utilization_ratio switch_port_rx_bytes_total switch_port_tx_bytes_total "
+    "storage_target_io_seconds_total storage_read_bytes_total storage_write_bytes_total".split()
 )
 PLANNED, ENDED = "node.maintenance:planned", "node.maintenance:ended"
 BOOTED = "node.boot_id"
@@ -65,10 +67,9 @@ class Waiting:
     def take(self, finding: Finding, now: int) -> bool:
         """Say whether a finding is to wait, and let it."""
         until = self._until(finding)
-        if until <= now:
-            return False
-        self._hold(Wait(finding, until))
-        return True
+        if until > now:
+            self._hold(Wait(finding, until))
+        return until > now or is_in_passing(finding)
 
     def _until(self, finding: Finding) -> int:
         """Return how long it is to wait; 0 where it may open an incident."""

@@ -1,7 +1,9 @@
+import msgspec
+
 from forewarn import wire
 from forewarn.bus import Message
 from forewarn.incident import Incident
-from forewarn.records import Event, Finding
+from forewarn.records import NANOSECONDS, Event, Finding
 from tests.detector import fleet, samples
 from tests.detector.conftest import MakeStage
 from tests.detector.desk import Stage
@@ -127,6 +129,18 @@ def carried(seconds: float, learned: bool = True) -> Finding:
 
 def test_what_a_place_carries_opens_nothing_by_a_learned_level_alone(stage: Stage) -> None:
     stage.feed(carried(0))
+    assert stage.living() == []
+
+
+def test_what_a_place_carries_opens_nothing_however_long_it_lasts(stage: Stage) -> None:
+    first = carried(0)
+    stage.feed(first)
+    for number, seconds in enumerate((3600, 7300, 20_000), 2):
+        later = msgspec.structs.replace(
+            first, seq=number,
+            updated_at_unix_nano=first.opened_at_unix_nano + seconds * NANOSECONDS,
+        )  # fmt: skip
+        stage.feed(later)
     assert stage.living() == []
 
 
