@@ -23,6 +23,7 @@ from detector.families.joint import (
     stepped,
     windows,
 )
+from forewarn.catalogue import CATALOGUE, UNKNOWN
 
 LEAST_READINGS = 10 * WINDOW
 FITTED = 0.7  # of history: on the rest the scores of a first model show how rare they are
@@ -39,10 +40,15 @@ MOST_LEVELS = 600
 def fit(signals: tuple[str, ...], readings: Floats, period_seconds: float) -> Model | None:
     """Return the model of an entity; None where there is too little to learn from.
 
+    Fewer than LEAST_SIGNALS will do where the catalogue knows none of them: nobody else judges
+    those by more than their level.
+
     `readings` [time, d] are in the order of time and whole: what was not read holds its last value.
     """
     readings = readings.astype(np.float64)
-    if len(readings) < LEAST_READINGS or readings.shape[1] < LEAST_SIGNALS:
+    plain = all(CATALOGUE[own].layer == UNKNOWN for own in signals if own in CATALOGUE)
+    least = 1 if plain else LEAST_SIGNALS
+    if len(readings) < LEAST_READINGS or readings.shape[1] < least:
         return None
     cut = int(FITTED * len(readings))
     rising = _rising(readings)

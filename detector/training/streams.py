@@ -11,6 +11,7 @@ from detector.series import admit
 from detector.training import tidy
 from forewarn import entity as entities
 from forewarn import wire
+from forewarn.errors import EntityError
 from forewarn.records import NANOSECONDS, Frame, InventoryItem, Layout, Placement
 
 SOURCE = "table"
@@ -28,7 +29,7 @@ class Batch(msgspec.Struct, frozen=True):
 class Streams:
     """Turns tables into batches; counts frames of each node over all of them.
 
-    `names` says what a table calls each entity: one without a kind is taken as a node.
+    `names` says what a table calls each entity: one without a known kind is taken as a node.
     """
 
     def __init__(self, cluster: str) -> None:
@@ -86,7 +87,10 @@ class Streams:
                         tuple(f for f in frames if f.source == SOURCE), jobs)  # fmt: skip
 
     def _entity(self, name: str) -> str:
-        entity = name if "/" in name else entities.path("node", name)
+        try:
+            entity = entities.check(name)
+        except EntityError:  # a stranger's word: any will do as the name of a node
+            entity = entities.path("node", name)
         self.names[entity] = name
         return entity
 

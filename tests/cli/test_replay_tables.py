@@ -104,6 +104,15 @@ def test_same_tables_give_the_same_findings(tmp_path: Path) -> None:
     assert sorted(first, key=str) == sorted(second, key=str)
 
 
+def test_entity_of_no_known_kind_is_a_node_and_keeps_its_name(tmp_path: Path) -> None:
+    table = history(60)
+    table["entity"] = table["entity"].replace({GPUS[0]: "some folder/host-7.csv"})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    assert run(tmp_path / "a.csv", *outputs(tmp_path), "--json").exit_code == 0
+    scores = pd.read_parquet(tmp_path / "s.parquet")
+    assert (scores["entity"] == "some folder/host-7.csv").sum() == 60
+
+
 def test_unknown_signals_are_refused_with_the_fix(tmp_path: Path) -> None:
     stranger(10, 1).to_csv(tmp_path / "a.csv", index=False)
     result = run(tmp_path / "a.csv")

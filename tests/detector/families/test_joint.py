@@ -78,9 +78,20 @@ def test_part_names_the_signal_that_is_off(model):
     assert int(np.argmax(own.push(last)[2])) == 4
 
 
-@pytest.mark.parametrize("shape", [(LEAST_READINGS - 1, 6), (4000, 4)])
-def test_too_little_to_learn_from_gives_no_model(shape):
-    assert fit(tuple("abcdef"[: shape[1]]), np.ones(shape), 60.0) is None
+KNOWN = ("gpu_power_watts", "gpu_temperature_celsius")
+
+
+@pytest.mark.parametrize(("names", "count"), [(SIGNALS, LEAST_READINGS - 1), (KNOWN, 4000)])
+def test_too_little_to_learn_from_gives_no_model(names, count):
+    assert fit(names, np.ones((count, len(names))), 60.0) is None
+
+
+def test_single_signal_that_nobody_described_is_judged_by_its_course():
+    model = fit(("a",), history(3000, 1)[:, :1], 60.0)
+    readings = history(1000, 2)[:, :1]
+    readings[500:540] = 100 - readings[500:540]  # its range, turned over
+    fused, _ = surprises(model, readings)
+    assert fused[500:540].max() > 5 * np.median(fused[:500])
 
 
 def test_constant_signals_do_no_harm():
