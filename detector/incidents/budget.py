@@ -102,7 +102,8 @@ class Draft:
 
     def __init__(self, held: Account) -> None:
         self._held = held
-        self.charges: dict[tuple[str, str], Charge] = {}
+        self.charges: dict[str, Charge] = {}  # by finding: many may open at one place at once
+        self._latest: dict[tuple[str, str], Charge] = {}
 
     def admits(self, seat: Seat, now: int) -> bool:
         """Say whether a finding may open an incident; what may not is charged as well."""
@@ -127,7 +128,7 @@ class Draft:
     def _before(self, finding: Finding, place: str, now: int) -> Charge | None:
         """Return the charge that a finding is the same as."""
         key = finding.cluster, place
-        before = self.charges.get(key) or self._held.latest(*key)
+        before = self._latest.get(key) or self._held.latest(*key)
         if before is None or before.per_day is None or finding.per_day is None:
             return None
         recent = now - before.time_unix_nano < SAME_NANO
@@ -143,7 +144,7 @@ class Draft:
         if before is not None and before.per_day is not None and finding.per_day is not None:
             lower = min(before.per_day, finding.per_day)
             own = msgspec.structs.replace(own, finding=before.finding, per_day=lower)
-        self.charges[finding.cluster, place] = own
+        self.charges[own.finding] = self._latest[finding.cluster, place] = own
 
 
 def place_of(seat: Seat) -> str:

@@ -43,6 +43,17 @@ def test_balance_counts_what_opened_and_what_was_said(stage: Stage) -> None:
     assert own.promised_low < own.promised == own.days < own.promised_high
 
 
+def test_each_of_many_that_open_at_one_place_at_once_is_counted(make_stage: MakeStage) -> None:
+    """Before prices are known all may open; what opens by a learned finding is nobody's rule."""
+    stage = make_stage(settings=Settings(cluster="c", detect=Detect(budget=1.0)))
+    waits = {"signal": "switch_port_tx_wait_ticks_total", "movement": "step_up", "family": "band"}
+    ports = [f"switch/leaf2/port/{number}" for number in (33, 35, 37)]
+    stage.feed(*(finding(waits, port, 60, learned=True, per_day=None) for port in ports))
+    own = balance(stage.store, 1.0, QUERY)
+    assert (own.opened, own.by_rules) == (len(stage.living()), 0)
+    assert own.opened > 1
+
+
 def test_window_leaves_out_what_was_before(stage: Stage) -> None:
     own = balance(stage.store, 1.0, BudgetQuery(days=1, until=at(50 * DAY)))
     assert (own.opened, own.by_rules, own.held_back, own.days) == (0, 0, 0, 1)
